@@ -293,7 +293,7 @@ static void put_stretch(const Stretch *s) {
         if (i > 0)
             sb_puts(s->e->out, "\n");
         if (launch->op_count > 0)
-            put_heading(s->e->out, s->e->arena, s->e->entry, &s->pointers, i);
+            put_heading(s->e->out, s->e->arena, s->e->plan, s->e->entry, &s->pointers, i);
         for (int a = 0; a < launch->arg_count; a++)
             declare(s, pointer_of_arg(&s->pointers, i, a));
         if (launch->observed)

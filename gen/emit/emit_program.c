@@ -124,11 +124,12 @@ static void put_head(const Emit *e) {
             (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
     put_entries(e);
     sb_puts(e->out, " *\n"
-                    " * The comment before a launch names its op (and its results if the name is "
-                    "ambiguous). The comment\n"
-                    " * at a pointer gives dtype and shape; matrices are row-major. Bytes count each "
-                    "operand and result\n"
-                    " * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.\n");
+                    " * The comment before a launch has the name of its first op, the kinds of its "
+                    "ops, and -> its\n"
+                    " * results. The comment at a pointer gives dtype and shape; matrices are "
+                    "row-major. Bytes count\n"
+                    " * each operand and result once per launch: at most plan.txt's issued bytes, and "
+                    "at least its DRAM\n * bytes.\n");
     if (has_loops(e))
         sb_puts(
             e->out,

@@ -1,4 +1,4 @@
-/* The comment before a launch: the name of its op and, if that is ambiguous, its results. */
+/* The comment before a launch: the name of its first op, what it does, and its results. */
 #include "emit/headings.h"
 
 #include "base/dotted.h"
@@ -9,9 +9,24 @@
 
 typedef struct {
     Arena *arena;
+    const Program *program;
     const Launch *launches; /* of the first iteration */
     const Pointers *pointers;
 } Function;
+
+/* A comment has all names if they are at most MOST, otherwise the first FEW. */
+enum { FEW = 4, MOST = 5 };
+
+typedef struct {
+    const char *name[MOST];
+    int count; /* may be more */
+} Names;
+
+/* What a comment says after the colon: items with commas between them. */
+typedef struct {
+    const char *item[3 * MOST];
+    int count;
+} List;
 
 /* The name of the launch's op; for joined launches, a name that covers the ops of all slices. */
 static const char *launch_text(const Function *f, const Launch *launch) {
@@ -50,51 +65,70 @@ static const char *place_text(const Launch *launch) {
     return in_place ? ", in place" : "";
 }
 
-/* Gets the names of the launch's results; returns how many. */
-static int results_of(const Function *f, int index, const char *names[MAX_PARAMS]) {
-    const Launch *launch = &f->launches[index];
-    int count = 0;
-    for (int a = 0; a < launch->arg_count; a++)
-        if (launch->written[a])
-            names[count++] = pointer_of_arg(f->pointers, index, a)->name;
-    return count;
+static void add_name(Names *names, const char *name) {
+    if (names->count < MOST)
+        names->name[names->count] = name;
+    names->count++;
 }
 
-static bool have_same_results(const Function *f, int index, int other) {
-    const char *own[MAX_PARAMS], *its[MAX_PARAMS];
-    int count = results_of(f, index, own);
-    bool same = count == results_of(f, other, its);
-    for (int i = 0; i < count && same; i++)
-        same = strcmp(own[i], its[i]) == 0;
-    return same;
+/* Appends the names to the list. The first one, behind `joint`, becomes part of its last item. */
+static void append(Arena *arena, List *list, const char *joint, const Names *names) {
+    int shown = names->count > MOST ? FEW : names->count;
+    for (int i = 0; i < shown; i++) {
+        bool joins = i == 0 && list->count > 0;
+        const char *before = joins ? list->item[--list->count] : "";
+        list->item[list->count++] =
+            arena_printf(arena, "%s%s%s", before, joins ? joint : "", names->name[i]);
+    }
+    if (shown < names->count)
+        list->item[list->count - 1] = arena_printf(arena, "%s and %d more", list->item[list->count - 1],
+                                                   names->count - shown);
 }
 
-static bool is_called_alike(const Function *f, int index, int other) {
-    return other >= 0 && other < f->pointers->run.length && f->launches[other].op_count > 0 &&
-           strcmp(op_text(f, index), op_text(f, other)) == 0;
+static Names kinds_of(const Launch *launch) {
+    Names kinds = {0};
+    for (int i = 0; i < launch->op_count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen |= launch->ops[k]->kind == launch->ops[i]->kind;
+        if (!seen)
+            add_name(&kinds, op_table[launch->ops[i]->kind].name);
+    }
+    return kinds;
 }
 
-/* Consecutive launches may have one name: two launches of one op, or the gradients of a value and
- * of its op. Launches that add to the same sum write the same result. */
-static bool needs_results(const Function *f, int index) {
-    bool differ = false;
-    for (int i = index - 1; is_called_alike(f, index, i); i--)
-        differ |= !have_same_results(f, index, i);
-    for (int i = index + 1; is_called_alike(f, index, i); i++)
-        differ |= !have_same_results(f, index, i);
-    return differ;
+/* The weights that the launch updates; in a loop with * for their numbers. */
+static Names updated_by(const Function *f, const Launch *launch) {
+    Names names = {0};
+    const Op *op = launch->ops[0];
+    for (int i = 0; i < f->program->param_count && op_is(op, TRAIT_UPDATES); i++) {
+        const Param *param = &f->program->params[i];
+        if (param->master && value_overlaps(param->master, op->out[0]))
+            add_name(&names, f->pointers->run.times > 1
+                                 ? without_numbers(f->arena, param->weight->name)
+                                 : param->weight->name);
+    }
+    return names;
 }
 
-void put_heading(StrBuf *out, Arena *arena, const PlanEntry *entry, const Pointers *pointers,
-                 int index) {
-    const Function f = {arena, &entry->launches[pointers->run.first], pointers};
-    const char *text =
-        arena_printf(arena, "%s%s%s", op_text(&f, index), place_text(&f.launches[index]),
-                     slices_text(&f, &f.launches[index]));
-    const char *results[MAX_PARAMS];
-    int count = results_of(&f, index, results);
-    if (count > 0 && needs_results(&f, index))
-        put_remark(out, 4, arena_printf(arena, "%s: ", text), results, count, " */\n");
-    else
-        sb_printf(out, "    /* %s */\n", text);
+static Names results_of(const Function *f, int index) {
+    Names names = {0};
+    for (int a = 0; a < f->launches[index].arg_count; a++)
+        if (f->launches[index].written[a])
+            add_name(&names, pointer_of_arg(f->pointers, index, a)->name);
+    return names;
+}
+
+void put_heading(StrBuf *out, Arena *arena, const Plan *plan, const PlanEntry *entry,
+                 const Pointers *pointers, int index) {
+    const Function f = {arena, plan->program, &entry->launches[pointers->run.first], pointers};
+    const Launch *launch = &f.launches[index];
+    Names kinds = kinds_of(launch), updated = updated_by(&f, launch), results = results_of(&f, index);
+    List list = {0};
+    append(arena, &list, "", &kinds);
+    append(arena, &list, " of ", &updated);
+    append(arena, &list, " -> ", &results);
+    const char *name = arena_printf(arena, "%s%s%s: ", op_text(&f, index), place_text(launch),
+                                    slices_text(&f, launch));
+    put_remark(out, 4, name, list.item, list.count, " */\n");
 }

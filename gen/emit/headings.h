@@ -4,7 +4,9 @@
 
 #include "emit/pointers.h"
 
-/* Writes the name of the launch's op and, if adjacent launches have the same name, its results. */
-void put_heading(StrBuf *, Arena *, const PlanEntry *, const Pointers *, int launch_of_run);
+/* Writes the name of the launch's first op, the kinds of its ops, the weights that it updates, and its
+ * results. */
+void put_heading(StrBuf *, Arena *, const Plan *, const PlanEntry *, const Pointers *,
+                 int launch_of_run);
 
 #endif

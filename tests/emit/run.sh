@@ -161,7 +161,7 @@ test_strides_say_whose() {
 # Backward updates fc2 together with fc1, which has a hundred times as many weights.
 test_sections_are_named_after_most() {
     emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/sections" || return 1
-    grep -q '/\* fc1\.adamw \*/' "$work/sections/program.c" && grep -q '^#define FC2_WEIGHT_GRAD FC1_GRADIENTS ' "$work/sections/buffers.h"
+    grep -q '/\* fc1\.adamw: adamw of fc1.weight, fc2.weight -> ' "$work/sections/program.c" && grep -q '^#define FC2_WEIGHT_GRAD FC1_GRADIENTS ' "$work/sections/buffers.h"
 }
 
 # A kernel of any number of rows is passed the number only if it reads it. One with a block per row does not.

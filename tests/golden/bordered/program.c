@@ -12,9 +12,10 @@
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *   merge       For --merge: exports the adapted weights with the adapter merged into them.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -357,7 +358,7 @@ static const RtGemm gemms[] = {
 
 /* 1 launch, 384 FLOP, 1.03 KiB. */
 static void rope_table_load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -367,7 +368,8 @@ static void rope_table_load(Rt *rt) {
 /* model.layers.0_to_2.self_attn: q_proj, k_proj, v_proj, o_proj.
  * 8 launches, 1.15 kFLOP, 15.8 KiB. */
 static void layers_0_to_2_self_attn_load(Rt *rt) {
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -376,7 +378,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
@@ -385,7 +388,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> k_proj_lora_A_weight_border */
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -394,7 +398,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &k_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> k_proj_lora_B_weight_border */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
@@ -403,7 +408,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &k_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> v_proj_lora_A_weight_border */
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -412,7 +418,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &v_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
@@ -421,7 +428,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &v_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> o_proj_lora_A_weight_border */
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
@@ -430,7 +438,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
         &o_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> o_proj_lora_B_weight_border */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
@@ -443,7 +452,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
 /* model.layers.0_to_2.mlp: gate_proj, up_proj, down_proj.
  * 6 launches, 1.54 kFLOP, 16.9 KiB. */
 static void layers_0_to_2_mlp_load(Rt *rt) {
-    /* model.layers.{0..2}.mlp.gate_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.gate_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> gate_proj_lora_A_weight_border */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr gate_proj_lora_A_weight_border =
@@ -453,7 +463,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         &gate_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> gate_proj_lora_B_weight_border */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr gate_proj_lora_B_weight_border =
@@ -463,7 +474,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         &gate_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> up_proj_lora_A_weight_border */
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr up_proj_lora_A_weight_border =
@@ -473,7 +485,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         &up_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> up_proj_lora_B_weight_border */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr up_proj_lora_B_weight_border =
@@ -483,7 +496,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         &up_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -492,7 +506,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border =
@@ -513,7 +528,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -528,7 +543,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.*.self_attn: v_k_q_proj, q_k_v_proj, q_k_rope, attention, o_proj.
  * 6 launches, 416 kFLOP, 43.0 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.v_k_q_proj.u */
+    /* model.layers.*.self_attn.v_k_q_proj.u: matmul -> v_k_q_proj_u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr v_k_q_proj_lora_A_weight_border =
@@ -539,7 +554,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, v_k_q_proj_lora_A_weight_border,
         v_k_q_proj_u);
 
-    /* model.layers.*.self_attn.q_k_v_proj.y */
+    /* model.layers.*.self_attn.q_k_v_proj.y: matmul -> q_k_v_proj_y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(layer));
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
@@ -548,7 +563,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -557,7 +572,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_32x24_of_64, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -570,14 +585,14 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj.u */
+    /* model.layers.*.self_attn.o_proj.u: matmul -> o_proj_u */
     RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_lora_A_weight_border, o_proj_u);
 
-    /* model.layers.*.self_attn.o_proj.y */
+    /* model.layers.*.self_attn.o_proj.y: matmul -> o_proj_y */
     RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(layer)); /* bf16 [32, 40] */
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(layer));
@@ -588,7 +603,8 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
 /* model.layers.*: attn_residual, mlp.up_gate_proj, mlp.gate_up_proj, mlp.act, mlp.down_proj.
  * 5 launches, 481 kFLOP, 49.4 KiB; called for layer = 0 to 2. */
 static void layers_mlp_forward(Rt *rt, int layer) {
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(layer)); /* bf16 [32, 32] */
@@ -602,7 +618,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &rstd, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.up_gate_proj.u */
+    /* model.layers.*.mlp.up_gate_proj.u: matmul -> up_gate_proj_u */
     RtPtr up_gate_proj_lora_A_weight_border =
         /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
@@ -611,7 +627,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm,
         up_gate_proj_lora_A_weight_border, up_gate_proj_u);
 
-    /* model.layers.*.mlp.gate_up_proj.y */
+    /* model.layers.*.mlp.gate_up_proj.y: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(layer));
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
@@ -620,7 +636,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
     RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -634,7 +650,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1),
         &down_proj_lora_A_weight_border, &down_proj_u, &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj.y */
+    /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(layer));
@@ -644,7 +660,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.19 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_forward(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, rstd, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -659,7 +675,7 @@ static void layers_mlp_residual_forward(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.19 KiB. */
 static void layers_2_mlp_residual_forward(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> mlp_residual, rstd, norm */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
@@ -673,14 +689,14 @@ static void layers_2_mlp_residual_forward(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 153 kFLOP, 18.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -689,7 +705,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -700,13 +716,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 16.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.layers.2.mlp_residual.grad */
+    /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -720,7 +736,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
  * post_attention_layernorm.
  * 12 launches, 553 kFLOP, 81.7 KiB; called for layer = 2 down to 1. */
 static void layers_mlp_backward(Rt *rt, int layer) {
-    /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad: matmul -> down_proj_lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr down_proj_u = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -733,7 +749,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         down_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.down_proj.v */
+    /* model.layers.*.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr down_proj_bordered_sB = /* bf16 [32, 8], columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(layer));
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
@@ -741,7 +757,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, down_proj_bordered_sB,
         down_proj_v);
 
-    /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad: matmul -> down_proj_lora_A_weight_grad */
     RtPtr down_proj_u_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -753,7 +769,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_u_grad, mlp_act, down_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.act.grad: act_grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_dy_v = /* bf16 [32, 40] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer));
     RtPtr down_proj_bordered_W_A = /* bf16 [40, 48], columns 0 to 47 of down_proj.bordered */
@@ -761,7 +777,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
 
-    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer));
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
@@ -773,7 +789,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.mlp.up_proj.lora_B.weight.grad */
+    /* model.layers.*.mlp.up_proj.lora_B.weight.grad: matmul -> up_proj_lora_B_weight_grad */
     RtPtr up_proj_u = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_U(layer));
     RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
@@ -783,7 +799,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_u, up_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.up_gate_proj.v */
+    /* model.layers.*.mlp.up_gate_proj.v: matmul -> up_gate_proj_v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer));
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
@@ -793,7 +809,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
         up_gate_proj_v);
 
-    /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
+    /* model.layers.*.mlp.up_proj.lora_A.weight.grad: matmul -> up_proj_lora_A_weight_grad */
     RtPtr up_proj_u_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_U_GRAD(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
@@ -805,7 +821,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_u_grad, post_attention_layernorm,
         up_proj_lora_A_weight_grad);
 
-    /* model.layers.*.mlp.gate_proj.lora_B.weight.grad */
+    /* model.layers.*.mlp.gate_proj.lora_B.weight.grad: matmul -> gate_proj_lora_B_weight_grad */
     RtPtr gate_proj_u = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_U(layer));
     RtPtr gate_proj_lora_B_weight_grad = /* f32 [48, 4] */
@@ -813,7 +829,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, gate_proj_u,
         gate_proj_lora_B_weight_grad);
 
-    /* model.layers.*.mlp.gate_proj.lora_A.weight.grad */
+    /* model.layers.*.mlp.gate_proj.lora_A.weight.grad: matmul -> gate_proj_lora_A_weight_grad */
     RtPtr gate_proj_u_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_U_GRAD(layer));
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -822,7 +838,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         gate_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_dy_v = /* bf16 [32, 112] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(layer));
     RtPtr gate_up_proj_bordered_W_A = /* bf16 [112, 32], columns 0 to 31 of gate_up_proj.bordered */
@@ -832,7 +848,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x112_nn_b48, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.attn_residual.grad */
+    /* model.layers.*.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
@@ -848,7 +864,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
 /* model.layers.*: self_attn, input_layernorm.
  * 15 launches, 567 kFLOP, 80.7 KiB; called for layer = 2 down to 1. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.o_proj.lora_B.weight.grad: matmul -> o_proj_lora_B_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr o_proj_u = /* bf16 [32, 4], columns 32 to 35 of o_proj.x_u */
@@ -860,14 +876,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_u, o_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.o_proj.v */
+    /* model.layers.*.self_attn.o_proj.v: matmul -> o_proj_v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8], columns 32 to 39 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(layer));
     RtPtr o_proj_v = /* bf16 [32, 8], columns 32 to 39 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
-    /* model.layers.*.self_attn.o_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.o_proj.lora_A.weight.grad: matmul -> o_proj_lora_A_weight_grad */
     RtPtr o_proj_u_grad = /* bf16 [32, 4], columns 32 to 35 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U_GRAD(layer));
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
@@ -879,7 +895,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_u_grad, self_attn, o_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad */
+    /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_dy_v = /* bf16 [32, 40] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(layer));
     RtPtr o_proj_bordered_W_A = /* bf16 [40, 32], columns 0 to 31 of o_proj.bordered */
@@ -887,7 +903,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -906,7 +922,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
@@ -915,7 +931,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.v_proj.lora_B.weight.grad: matmul -> v_proj_lora_B_weight_grad */
     RtPtr v_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_U(layer));
     RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
@@ -925,7 +941,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.v_k_q_proj.v */
+    /* model.layers.*.self_attn.v_k_q_proj.v: matmul -> v_k_q_proj_v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
     RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
@@ -935,7 +951,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
         v_k_q_proj_v);
 
-    /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.v_proj.lora_A.weight.grad: matmul -> v_proj_lora_A_weight_grad */
     RtPtr v_proj_u_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_U_GRAD(layer));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -947,14 +963,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, v_proj_u_grad, input_layernorm,
         v_proj_lora_A_weight_grad);
 
-    /* model.layers.*.self_attn.k_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.k_proj.lora_B.weight.grad: matmul -> k_proj_lora_B_weight_grad */
     RtPtr k_proj_u = /* bf16 [32, 4], columns 40 to 43 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_U(layer));
     RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_k, k_proj_u, k_proj_lora_B_weight_grad);
 
-    /* model.layers.*.self_attn.k_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.k_proj.lora_A.weight.grad: matmul -> k_proj_lora_A_weight_grad */
     RtPtr k_proj_u_grad = /* bf16 [32, 4], columns 72 to 75 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_U_GRAD(layer));
     RtPtr k_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -962,14 +978,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, k_proj_u_grad, input_layernorm,
         k_proj_lora_A_weight_grad);
 
-    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad: matmul -> q_proj_lora_B_weight_grad */
     RtPtr q_proj_u = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, self_attn_grad_q, q_proj_u, q_proj_lora_B_weight_grad);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad: matmul -> q_proj_lora_A_weight_grad */
     RtPtr q_proj_u_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer));
     RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -978,7 +994,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         q_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_dy_v = /* bf16 [32, 88] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(layer));
     RtPtr q_k_v_proj_bordered_W_A = /* bf16 [88, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -988,7 +1004,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x88_nn_b56, q_k_v_proj_dy_v, q_k_v_proj_bordered_W_A,
         input_layernorm_grad);
 
-    /* model.layers.*.mlp_residual.grad */
+    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -1004,7 +1020,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
  * post_attention_layernorm.
  * 12 launches, 553 kFLOP, 81.7 KiB. */
 static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.grad: matmul -> down_proj_lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
     RtPtr down_proj_u = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -1017,7 +1033,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         down_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.v */
+    /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr down_proj_bordered_sB = /* bf16 [32, 8], columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
@@ -1025,7 +1041,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, down_proj_bordered_sB,
         down_proj_v);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.grad: matmul -> down_proj_lora_A_weight_grad */
     RtPtr down_proj_u_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -1037,14 +1053,14 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_u_grad, mlp_act, down_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr down_proj_bordered_W_A = /* bf16 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
@@ -1056,7 +1072,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.mlp.up_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.up_proj.lora_B.weight.grad: matmul -> up_proj_lora_B_weight_grad */
     RtPtr up_proj_u = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_U);
     RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
@@ -1066,7 +1082,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_u, up_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.up_gate_proj.v */
+    /* model.layers.0.mlp.up_gate_proj.v: matmul -> up_gate_proj_v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY);
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
@@ -1076,7 +1092,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
         up_gate_proj_v);
 
-    /* model.layers.0.mlp.up_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.up_proj.lora_A.weight.grad: matmul -> up_proj_lora_A_weight_grad */
     RtPtr up_proj_u_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_U_GRAD);
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
@@ -1088,7 +1104,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_u_grad, post_attention_layernorm,
         up_proj_lora_A_weight_grad);
 
-    /* model.layers.0.mlp.gate_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.gate_proj.lora_B.weight.grad: matmul -> gate_proj_lora_B_weight_grad */
     RtPtr gate_proj_u = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_U);
     RtPtr gate_proj_lora_B_weight_grad = /* f32 [48, 4] */
@@ -1097,7 +1113,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         gate_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.gate_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.gate_proj.lora_A.weight.grad: matmul -> gate_proj_lora_A_weight_grad */
     RtPtr gate_proj_u_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD);
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -1105,7 +1121,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_u_grad, post_attention_layernorm,
         gate_proj_lora_A_weight_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_dy_v = /* bf16 [32, 112] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V);
     RtPtr gate_up_proj_bordered_W_A = /* bf16 [112, 32], columns 0 to 31 of gate_up_proj.bordered */
@@ -1115,7 +1131,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x112_nn_b48, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -1130,7 +1146,7 @@ static void layers_0_mlp_backward(Rt *rt) {
 /* model.layers.0.self_attn: o_proj, attention_grad, v_proj, q_k_v_proj, k_proj, q_proj.
  * 13 launches, 376 kFLOP, 59.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.o_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.o_proj.lora_B.weight.grad: matmul -> o_proj_lora_B_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
     RtPtr o_proj_u = /* bf16 [32, 4], columns 32 to 35 of o_proj.x_u */
@@ -1139,14 +1155,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_u, o_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.o_proj.v */
+    /* model.layers.0.self_attn.o_proj.v: matmul -> o_proj_v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8], columns 32 to 39 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB);
     RtPtr o_proj_v = /* bf16 [32, 8], columns 32 to 39 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
-    /* model.layers.0.self_attn.o_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.o_proj.lora_A.weight.grad: matmul -> o_proj_lora_A_weight_grad */
     RtPtr o_proj_u_grad = /* bf16 [32, 4], columns 32 to 35 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U_GRAD);
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
@@ -1155,14 +1171,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_u_grad, self_attn, o_proj_lora_A_weight_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, dy_v, bordered_W_A, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -1181,7 +1197,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
@@ -1190,14 +1206,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.grad: matmul -> v_proj_lora_B_weight_grad */
     RtPtr v_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.v_k_q_proj.v */
+    /* model.layers.0.self_attn.v_k_q_proj.v: matmul -> v_k_q_proj_v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
@@ -1207,7 +1223,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
         v_k_q_proj_v);
 
-    /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.v_proj.lora_A.weight.grad: matmul -> v_proj_lora_A_weight_grad */
     RtPtr v_proj_u_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -1217,14 +1233,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, v_proj_u_grad, input_layernorm,
         v_proj_lora_A_weight_grad);
 
-    /* model.layers.0.self_attn.k_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.k_proj.lora_B.weight.grad: matmul -> k_proj_lora_B_weight_grad */
     RtPtr k_proj_u = /* bf16 [32, 4], columns 40 to 43 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U);
     RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_k, k_proj_u, k_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.k_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.k_proj.lora_A.weight.grad: matmul -> k_proj_lora_A_weight_grad */
     RtPtr k_proj_u_grad = /* bf16 [32, 4], columns 72 to 75 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U_GRAD);
     RtPtr k_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -1232,14 +1248,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, k_proj_u_grad, input_layernorm,
         k_proj_lora_A_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> q_proj_lora_B_weight_grad */
     RtPtr q_proj_u = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, self_attn_grad_q, q_proj_u, q_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> q_proj_lora_A_weight_grad */
     RtPtr q_proj_u_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
@@ -1277,17 +1293,18 @@ static void micro_step(Rt *rt) {
 /* grad_norm.columns, grad_norm.squared, adamw.
  * 4 launches, 830 kFLOP, 1.90 MiB. */
 static void grad_norm_and_adamw_update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [42, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 42});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -1305,7 +1322,11 @@ static void grad_norm_and_adamw_update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.k_proj.lora_A.weight,
+     * model.layers.0.self_attn.v_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight and 38 more -> master, exp_avg, exp_avg_sq,
+     * trained */
     RtPtr master = rt_state(rt, MASTER); /* f32 [42, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [42, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [42, 1024] */
@@ -1318,7 +1339,8 @@ static void grad_norm_and_adamw_update(Rt *rt) {
 /* model.layers.0_to_2.self_attn: q_proj, k_proj, v_proj, o_proj.
  * 8 launches, 1.15 kFLOP, 15.8 KiB. */
 static void layers_0_to_2_self_attn_update(Rt *rt) {
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -1329,7 +1351,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
@@ -1338,7 +1361,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> k_proj_lora_A_weight_border */
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -1347,7 +1371,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &k_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> k_proj_lora_B_weight_border */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
@@ -1356,7 +1381,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &k_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> v_proj_lora_A_weight_border */
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
@@ -1365,7 +1391,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &v_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
@@ -1374,7 +1401,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &v_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> o_proj_lora_A_weight_border */
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
@@ -1383,7 +1411,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
         &o_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> o_proj_lora_B_weight_border */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
@@ -1397,7 +1426,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
 /* model.layers.0_to_2.mlp: gate_proj, up_proj, down_proj.
  * 6 launches, 1.54 kFLOP, 16.9 KiB. */
 static void layers_0_to_2_mlp_update(Rt *rt) {
-    /* model.layers.{0..2}.mlp.gate_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.gate_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> gate_proj_lora_A_weight_border */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr gate_proj_lora_A_weight_border =
@@ -1409,7 +1439,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         &(int64_t){/* border_stride */ 14336});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> gate_proj_lora_B_weight_border */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr gate_proj_lora_B_weight_border =
@@ -1419,7 +1450,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         &gate_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> up_proj_lora_A_weight_border */
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr up_proj_lora_A_weight_border =
@@ -1429,7 +1461,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         &up_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> up_proj_lora_B_weight_border */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr up_proj_lora_B_weight_border =
@@ -1439,7 +1472,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         &up_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -1448,7 +1482,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border =
@@ -1470,7 +1505,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -1485,7 +1520,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.*: self_attn, attn_residual, mlp.
  * 11 launches, 897 kFLOP, 92.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.v_k_q_proj.u */
+    /* model.layers.*.self_attn.v_k_q_proj.u: matmul -> v_k_q_proj_u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr v_k_q_proj_lora_A_weight_border =
@@ -1496,7 +1531,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, v_k_q_proj_lora_A_weight_border,
         v_k_q_proj_u);
 
-    /* model.layers.*.self_attn.q_k_v_proj.y */
+    /* model.layers.*.self_attn.q_k_v_proj.y: matmul -> q_k_v_proj_y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
@@ -1505,7 +1540,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1514,7 +1549,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_32x24_of_64, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -1527,14 +1562,14 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj.u */
+    /* model.layers.*.self_attn.o_proj.u: matmul -> o_proj_u */
     RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_lora_A_weight_border, o_proj_u);
 
-    /* model.layers.*.self_attn.o_proj.y */
+    /* model.layers.*.self_attn.o_proj.y: matmul -> o_proj_y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U);
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
@@ -1542,7 +1577,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
@@ -1552,7 +1587,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.up_gate_proj.u */
+    /* model.layers.*.mlp.up_gate_proj.u: matmul -> up_gate_proj_u */
     RtPtr up_gate_proj_lora_A_weight_border =
         /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
@@ -1561,7 +1596,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm,
         up_gate_proj_lora_A_weight_border, up_gate_proj_u);
 
-    /* model.layers.*.mlp.gate_up_proj.y */
+    /* model.layers.*.mlp.gate_up_proj.y: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U);
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
@@ -1570,7 +1605,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
     RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -1584,7 +1619,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1),
         &down_proj_lora_A_weight_border, &down_proj_u, &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj.y */
+    /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
@@ -1595,7 +1630,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.06 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -1609,7 +1644,7 @@ static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 6.06 KiB. */
 static void layers_2_mlp_residual_evaluate(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> norm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
@@ -1621,13 +1656,13 @@ static void layers_2_mlp_residual_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 14.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -1635,7 +1670,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
@@ -1658,7 +1693,7 @@ static void evaluate(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, o_proj.
  * 12 launches, 27.6 kFLOP, 45.5 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_merge(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.delta */
+    /* model.layers.*.self_attn.q_proj.delta: matmul -> q_proj_delta */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1668,17 +1703,17 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x4_nn, q_proj_lora_B_weight_master, q_proj_lora_A_weight_master,
         q_proj_delta);
 
-    /* model.layers.*.self_attn.q_proj.merged */
+    /* model.layers.*.self_attn.q_proj.merged: add -> q_proj_merged */
     RtPtr q_proj_weight = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight, &q_proj_delta, &q_proj_merged);
 
-    /* model.layers.*.self_attn.q_proj.export */
+    /* model.layers.*.self_attn.q_proj.export: export */
     rt_export(rt, q_proj_weight, "weight", q_proj_merged, RT_BF16, 32, 32);
 
-    /* model.layers.*.self_attn.k_proj.delta */
+    /* model.layers.*.self_attn.k_proj.delta: matmul -> k_proj_delta */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1688,17 +1723,17 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_16x32x4_nn, k_proj_lora_B_weight_master, k_proj_lora_A_weight_master,
         k_proj_delta);
 
-    /* model.layers.*.self_attn.k_proj.merged */
+    /* model.layers.*.self_attn.k_proj.merged: add -> k_proj_merged */
     RtPtr k_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_16x32, RT_GRID(1, 1, 1), &k_proj_weight, &k_proj_delta, &k_proj_merged);
 
-    /* model.layers.*.self_attn.k_proj.export */
+    /* model.layers.*.self_attn.k_proj.export: export */
     rt_export(rt, k_proj_weight, "weight", k_proj_merged, RT_BF16, 16, 32);
 
-    /* model.layers.*.self_attn.v_proj.delta */
+    /* model.layers.*.self_attn.v_proj.delta: matmul -> v_proj_delta */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1708,17 +1743,17 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_16x32x4_nn, v_proj_lora_B_weight_master, v_proj_lora_A_weight_master,
         v_proj_delta);
 
-    /* model.layers.*.self_attn.v_proj.merged */
+    /* model.layers.*.self_attn.v_proj.merged: add -> v_proj_merged */
     RtPtr v_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_16x32, RT_GRID(1, 1, 1), &v_proj_weight, &v_proj_delta, &v_proj_merged);
 
-    /* model.layers.*.self_attn.v_proj.export */
+    /* model.layers.*.self_attn.v_proj.export: export */
     rt_export(rt, v_proj_weight, "weight", v_proj_merged, RT_BF16, 16, 32);
 
-    /* model.layers.*.self_attn.o_proj.delta */
+    /* model.layers.*.self_attn.o_proj.delta: matmul -> o_proj_delta */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1728,7 +1763,7 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x4_nn, o_proj_lora_B_weight_master, o_proj_lora_A_weight_master,
         o_proj_delta);
 
-    /* model.layers.*.self_attn.o_proj.merged */
+    /* model.layers.*.self_attn.o_proj.merged: add -> o_proj_merged */
     RtPtr o_proj_weight = /* bf16 [32, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj_merged = /* bf16 [32, 32] */
@@ -1736,14 +1771,14 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_32x32_from_rows_of_40, RT_GRID(1, 1, 1), &o_proj_weight, &o_proj_delta,
         &o_proj_merged);
 
-    /* model.layers.*.self_attn.o_proj.export */
+    /* model.layers.*.self_attn.o_proj.export: export */
     rt_export(rt, o_proj_weight, "weight", o_proj_merged, RT_BF16, 32, 32);
 }
 
 /* model.layers.*.mlp: gate_proj, up_proj, down_proj.
  * 9 launches, 41.5 kFLOP, 66.8 KiB; called for layer = 0 to 2. */
 static void layers_mlp_merge(Rt *rt, int layer) {
-    /* model.layers.*.mlp.gate_proj.delta */
+    /* model.layers.*.mlp.gate_proj.delta: matmul -> gate_proj_delta */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1753,7 +1788,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_48x32x4_nn, gate_proj_lora_B_weight_master, gate_proj_lora_A_weight_master,
         gate_proj_delta);
 
-    /* model.layers.*.mlp.gate_proj.merged */
+    /* model.layers.*.mlp.gate_proj.merged: add -> gate_proj_merged */
     RtPtr gate_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj_merged = /* bf16 [48, 32] */
@@ -1761,10 +1796,10 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_48x32, RT_GRID(2, 1, 1), &gate_proj_weight, &gate_proj_delta,
         &gate_proj_merged);
 
-    /* model.layers.*.mlp.gate_proj.export */
+    /* model.layers.*.mlp.gate_proj.export: export */
     rt_export(rt, gate_proj_weight, "weight", gate_proj_merged, RT_BF16, 48, 32);
 
-    /* model.layers.*.mlp.up_proj.delta */
+    /* model.layers.*.mlp.up_proj.delta: matmul -> up_proj_delta */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
@@ -1773,17 +1808,17 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_48x32x4_nn, up_proj_lora_B_weight_master, up_proj_lora_A_weight_master,
         up_proj_delta);
 
-    /* model.layers.*.mlp.up_proj.merged */
+    /* model.layers.*.mlp.up_proj.merged: add -> up_proj_merged */
     RtPtr up_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer));
     RtPtr up_proj_merged = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_48x32, RT_GRID(2, 1, 1), &up_proj_weight, &up_proj_delta, &up_proj_merged);
 
-    /* model.layers.*.mlp.up_proj.export */
+    /* model.layers.*.mlp.up_proj.export: export */
     rt_export(rt, up_proj_weight, "weight", up_proj_merged, RT_BF16, 48, 32);
 
-    /* model.layers.*.mlp.down_proj.delta */
+    /* model.layers.*.mlp.down_proj.delta: matmul -> down_proj_delta */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
@@ -1793,7 +1828,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x48x4_nn, down_proj_lora_B_weight_master, down_proj_lora_A_weight_master,
         down_proj_delta);
 
-    /* model.layers.*.mlp.down_proj.merged */
+    /* model.layers.*.mlp.down_proj.merged: add -> down_proj_merged */
     RtPtr down_proj_weight = /* bf16 [32, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* bf16 [32, 48] */
@@ -1801,7 +1836,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &down_proj_weight, &down_proj_delta,
         &down_proj_merged);
 
-    /* model.layers.*.mlp.down_proj.export */
+    /* model.layers.*.mlp.down_proj.export: export */
     rt_export(rt, down_proj_weight, "weight", down_proj_merged, RT_BF16, 32, 48);
 }
 

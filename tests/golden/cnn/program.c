@@ -10,9 +10,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -132,21 +133,21 @@ static const RtGemm gemms[] = {
 /* images, conv1, conv2, fc1, fc2, loss.
  * 8 launches, 814 kFLOP, 65.0 KiB. */
 static void images_to_loss_forward(Rt *rt) {
-    /* images */
+    /* images: image_input -> images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [560, 1] */
     RtPtr image_mean = rt_state(rt, IMAGE_MEAN); /* f32 [1] */
     RtPtr image_std = rt_state(rt, IMAGE_STD); /* f32 [1] */
     RtPtr images = rt_scratch(rt, IMAGES); /* f32 [576, 1] */
     RT_LAUNCH(rt, K_image_input_576, RT_GRID(1, 1, 1), &pixels, &image_mean, &image_std, &images);
 
-    /* conv1 */
+    /* conv1: conv2d, add_bias, relu -> relu1 */
     RtPtr conv1_weight = rt_state(rt, CONV1_WEIGHT); /* f32 [8, 3, 3, 1] */
     RtPtr conv1_bias = rt_state(rt, CONV1_BIAS); /* f32 [8] */
     RtPtr relu1 = rt_scratch(rt, RELU1); /* f32 [400, 8] */
     RT_LAUNCH(rt, K_conv2d_add_bias_relu_4x12x12x1_8x3x3, RT_GRID(7, 1, 1), &images, &conv1_weight,
         &conv1_bias, &relu1);
 
-    /* conv2 */
+    /* conv2: conv2d, add_bias, max_pool2d, dropout -> argmax, dropout1 */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 3, 3, 8] */
     RtPtr conv2_bias = rt_state(rt, CONV2_BIAS); /* f32 [12] */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
@@ -158,22 +159,22 @@ static void images_to_loss_forward(Rt *rt) {
         &conv2_weight, &conv2_bias, &seed, &step, &first_row, &argmax, &dropout1,
         &(uint32_t){/* stream */ 1596870515});
 
-    /* fc1 */
+    /* fc1: matmul -> fc1 */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, FC1); /* f32 [4, 16] */
     rt_gemm(rt, G_gemm_4x16x300_nt, dropout1, fc1_weight, fc1);
 
-    /* fc1.biased */
+    /* fc1.biased: add_bias, relu -> relu2 */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */
     RtPtr relu2 = rt_scratch(rt, RELU2); /* f32 [4, 16] */
     RT_LAUNCH(rt, K_add_bias_relu_4x16, RT_GRID(1, 1, 1), &fc1, &fc1_bias, &relu2);
 
-    /* fc2 */
+    /* fc2: matmul -> fc2 */
     RtPtr fc2_weight = rt_state(rt, FC2_WEIGHT); /* f32 [6, 16] */
     RtPtr fc2 = rt_scratch(rt, FC2); /* f32 [4, 6] */
     rt_gemm(rt, G_gemm_4x6x16_nt, relu2, fc2_weight, fc2);
 
-    /* fc2.biased */
+    /* fc2.biased: add_bias, cross_entropy, cross_entropy_grad -> biased, rows, biased_grad */
     RtPtr fc2_bias = rt_state(rt, FC2_BIAS); /* f32 [6] */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [4, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
@@ -185,7 +186,7 @@ static void images_to_loss_forward(Rt *rt) {
         &fc2_bias, &labels, &loss_weight, &loss_grad, &biased, &rows, &biased_grad);
     rt_observe(rt, "logits", biased, RT_F32, 4, 6, 6);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -196,30 +197,30 @@ static void images_to_loss_forward(Rt *rt) {
 /* fc2, fc1, max_pool1, conv2, conv1.
  * 13 launches, 1.53 MFLOP, 235 KiB. */
 static void fc2_to_conv1_backward(Rt *rt) {
-    /* fc2.bias.grad */
+    /* fc2.bias.grad: column_sum -> fc2_bias_grad */
     RtPtr fc2_biased_grad = rt_scratch(rt, FC2_BIASED_GRAD); /* f32 [4, 6] */
     RtPtr fc2_bias_grad = rt_state(rt, FC2_BIAS_GRAD); /* f32 [6] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     RT_LAUNCH(rt, K_column_sum_4x6, RT_GRID(1, 1, 1), &fc2_biased_grad, &fc2_bias_grad);
 
-    /* fc2.weight.grad */
+    /* fc2.weight.grad: matmul -> fc2_weight_grad */
     RtPtr relu2 = rt_scratch(rt, RELU2); /* f32 [4, 16] */
     RtPtr fc2_weight_grad = rt_state(rt, FC2_WEIGHT_GRAD); /* f32 [6, 16] */
     rt_gemm(rt, G_gemm_6x16x4_tn, fc2_biased_grad, relu2, fc2_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* relu2.grad */
+    /* relu2.grad: matmul -> relu2_grad */
     RtPtr fc2_weight = rt_state(rt, FC2_WEIGHT); /* f32 [6, 16] */
     RtPtr relu2_grad = rt_scratch(rt, RELU2_GRAD); /* f32 [4, 16] */
     rt_gemm(rt, G_gemm_4x16x6_nn, fc2_biased_grad, fc2_weight, relu2_grad);
 
-    /* fc1.biased.grad */
+    /* fc1.biased.grad: relu_grad, column_sum -> fc1_biased_grad, fc1_bias_grad */
     RtPtr fc1_biased_grad = rt_scratch(rt, FC1_BIASED_GRAD); /* f32 [4, 16] */
     RtPtr fc1_bias_grad = rt_state(rt, FC1_BIAS_GRAD); /* f32 [16] */
     RT_LAUNCH(rt, K_relu_grad_column_sum_4x16, RT_GRID(1, 1, 1), &relu2, &relu2_grad,
         &fc1_biased_grad, &fc1_bias_grad);
 
-    /* fc1.weight.grad */
+    /* fc1.weight.grad: matmul -> fc1_weight_grad */
     RtPtr dropout1 = rt_scratch(rt, DROPOUT1); /* f32 [4, 300] */
     RtPtr fc1_weight_grad = rt_state(rt, FC1_WEIGHT_GRAD); /* f32 [16, 300] */
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -227,12 +228,12 @@ static void fc2_to_conv1_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_16x300x4_tn, fc1_biased_grad, dropout1, fc1_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* flatten1.grad */
+    /* flatten1.grad: matmul -> flatten1_grad */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr flatten1_grad = rt_scratch(rt, FLATTEN1_GRAD); /* f32 [4, 300] */
     rt_gemm(rt, G_gemm_4x300x16_nn, fc1_biased_grad, fc1_weight, flatten1_grad);
 
-    /* max_pool1.grad */
+    /* max_pool1.grad: dropout, max_pool2d_grad, column_sum -> conv2_biased_grad, conv2_bias_grad */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
@@ -243,7 +244,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
         &seed, &step, &first_row, &argmax, &conv2_biased_grad, &conv2_bias_grad,
         &(uint32_t){/* stream */ 1596870515});
 
-    /* conv2.weight.grad: conv2_weight_grad_partial */
+    /* conv2.weight.grad: conv2d_weight_grad -> conv2_weight_grad_partial */
     RtPtr relu1 = rt_scratch(rt, RELU1); /* f32 [400, 8] */
     RtPtr conv2_weight_grad_partial = rt_scratch(rt, CONV2_WEIGHT_GRAD_PARTIAL); /* f32 [7, 864] */
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -251,32 +252,32 @@ static void fc2_to_conv1_backward(Rt *rt) {
     RT_LAUNCH(rt, K_conv2d_weight_grad_4x10x10x8_12x3x3, RT_GRID(1, 2, 7), &relu1,
         &conv2_biased_grad, &conv2_weight_grad_partial);
 
-    /* conv2.weight.grad: conv2_weight_grad */
+    /* conv2.weight.grad: conv2d_weight_grad -> conv2_weight_grad */
     RtPtr conv2_weight_grad = rt_state(rt, CONV2_WEIGHT_GRAD); /* f32 [12, 3, 3, 8] */
     RT_LAUNCH(rt, K_conv2d_sum_parts_7x864, RT_GRID(4, 1, 1), &conv2_weight_grad_partial,
         &conv2_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* relu1.grad */
+    /* relu1.grad: conv2d_input_grad, relu_grad -> conv1_biased_grad */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 3, 3, 8] */
     RtPtr conv1_biased_grad = rt_scratch(rt, CONV1_BIASED_GRAD); /* f32 [400, 8] */
     RT_LAUNCH(rt, K_conv2d_input_grad_relu_grad_4x10x10x8_12x3x3, RT_GRID(7, 1, 1),
         &conv2_biased_grad, &conv2_weight, &relu1, &conv1_biased_grad);
 
-    /* conv1.bias.grad */
+    /* conv1.bias.grad: column_sum -> conv1_bias_grad */
     RtPtr conv1_bias_grad = rt_state(rt, CONV1_BIAS_GRAD); /* f32 [8] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_column_sum_400x8, RT_GRID(1, 1, 1), &conv1_biased_grad, &conv1_bias_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* conv1.weight.grad: conv1_weight_grad_partial */
+    /* conv1.weight.grad: conv2d_weight_grad -> conv1_weight_grad_partial */
     RtPtr images = rt_scratch(rt, IMAGES); /* f32 [576, 1] */
     RtPtr conv1_weight_grad_partial = rt_scratch(rt, CONV1_WEIGHT_GRAD_PARTIAL); /* f32 [7, 72] */
     RT_LAUNCH(rt, K_conv2d_weight_grad_4x12x12x1_8x3x3, RT_GRID(1, 1, 7), &images,
         &conv1_biased_grad, &conv1_weight_grad_partial);
 
-    /* conv1.weight.grad: conv1_weight_grad */
+    /* conv1.weight.grad: conv2d_weight_grad -> conv1_weight_grad */
     RtPtr conv1_weight_grad = rt_state(rt, CONV1_WEIGHT_GRAD); /* f32 [8, 3, 3, 1] */
     RT_LAUNCH(rt, K_conv2d_sum_parts_7x72, RT_GRID(1, 1, 1), &conv1_weight_grad_partial,
         &conv1_weight_grad);
@@ -293,17 +294,18 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 4 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -316,7 +318,8 @@ static void update(Rt *rt) {
     RT_LAUNCH(rt, K_sum_clip_factor_rates_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &lr,
         &applied, &step_loss, &grad_norm, &clip_factor, &rates_lr, &loss);
 
-    /* sgd */
+    /* sgd: sgd of conv1.weight, conv1.bias, conv2.weight, conv2.bias and 4 more -> trained,
+     * exp_avg */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [12, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
     RT_LAUNCH(rt, K_sgd_x1024, RT_GRID(12, 1, 1), &trained, &gradient, &clip_factor, &rates_lr,
@@ -326,43 +329,43 @@ static void update(Rt *rt) {
 /* The loss and metrics of one held-out micro-batch.
  * 10 launches, 811 kFLOP, 63.7 KiB of operands and results. */
 static void evaluate(Rt *rt) {
-    /* images */
+    /* images: image_input -> images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [560, 1] */
     RtPtr image_mean = rt_state(rt, IMAGE_MEAN); /* f32 [1] */
     RtPtr image_std = rt_state(rt, IMAGE_STD); /* f32 [1] */
     RtPtr images = rt_scratch(rt, EVALUATE_IMAGES); /* f32 [576, 1] */
     RT_LAUNCH(rt, K_image_input_576, RT_GRID(1, 1, 1), &pixels, &image_mean, &image_std, &images);
 
-    /* conv1 */
+    /* conv1: conv2d, add_bias, relu -> relu1 */
     RtPtr conv1_weight = rt_state(rt, CONV1_WEIGHT); /* f32 [8, 3, 3, 1] */
     RtPtr conv1_bias = rt_state(rt, CONV1_BIAS); /* f32 [8] */
     RtPtr relu1 = rt_scratch(rt, EVALUATE_RELU1); /* f32 [400, 8] */
     RT_LAUNCH(rt, K_conv2d_add_bias_relu_4x12x12x1_8x3x3, RT_GRID(7, 1, 1), &images, &conv1_weight,
         &conv1_bias, &relu1);
 
-    /* conv2 */
+    /* conv2: conv2d, add_bias, max_pool2d -> max_pool1 */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 3, 3, 8] */
     RtPtr conv2_bias = rt_state(rt, CONV2_BIAS); /* f32 [12] */
     RtPtr max_pool1 = rt_scratch(rt, EVALUATE_MAX_POOL1); /* f32 [100, 12] */
     RT_LAUNCH(rt, K_conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3_1_result, RT_GRID(7, 1, 1), &relu1,
         &conv2_weight, &conv2_bias, &max_pool1);
 
-    /* fc1 */
+    /* fc1: matmul -> fc1 */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, EVALUATE_FC1); /* f32 [4, 16] */
     rt_gemm(rt, G_gemm_4x16x300_nt, max_pool1, fc1_weight, fc1);
 
-    /* fc1.biased */
+    /* fc1.biased: add_bias, relu -> relu2 */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */
     RtPtr relu2 = rt_scratch(rt, EVALUATE_RELU2); /* f32 [4, 16] */
     RT_LAUNCH(rt, K_add_bias_relu_4x16, RT_GRID(1, 1, 1), &fc1, &fc1_bias, &relu2);
 
-    /* fc2 */
+    /* fc2: matmul -> fc2 */
     RtPtr fc2_weight = rt_state(rt, FC2_WEIGHT); /* f32 [6, 16] */
     RtPtr fc2 = rt_scratch(rt, EVALUATE_FC2); /* f32 [4, 6] */
     rt_gemm(rt, G_gemm_4x6x16_nt, relu2, fc2_weight, fc2);
 
-    /* fc2.biased */
+    /* fc2.biased: add_bias, cross_entropy, topk_hits -> rows, top1, top5 */
     RtPtr fc2_bias = rt_state(rt, FC2_BIAS); /* f32 [6] */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [4, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
@@ -372,15 +375,15 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_bias_cross_entropy_topk_hits_4x6, RT_GRID(1, 1, 1), &fc2, &fc2_bias,
         &labels, &loss_weight, &rows, &top1, &top5);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_4, RT_GRID(1, 1, 1), &rows, &eval_loss);
 
-    /* top1 */
+    /* top1: sum, add -> eval_top1 */
     RtPtr eval_top1 = rt_state(rt, EVAL_TOP1); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_4, RT_GRID(1, 1, 1), &top1, &eval_top1);
 
-    /* top5 */
+    /* top5: sum, add -> eval_top5 */
     RtPtr eval_top5 = rt_state(rt, EVAL_TOP5); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_4, RT_GRID(1, 1, 1), &top5, &eval_top5);
 }

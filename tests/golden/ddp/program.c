@@ -11,9 +11,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 3 processes, one per device, each with its own batches.
@@ -282,13 +283,14 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 5 launches, 896 FLOP, 10.0 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -297,7 +299,8 @@ static void load(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -306,7 +309,8 @@ static void load(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -315,7 +319,8 @@ static void load(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
@@ -327,7 +332,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -342,7 +347,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.0: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 182 KiB. */
 static void layers_0_forward(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.u */
+    /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr layers_0_input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -352,7 +357,7 @@ static void layers_0_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, layers_0_input_layernorm,
         q_proj_lora_A_weight_border, q_proj_u);
 
-    /* model.layers.0.self_attn.q_proj.y */
+    /* model.layers.0.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U); /* f32 [32, 40] */
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB);
@@ -360,36 +365,37 @@ static void layers_0_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, layers_0_input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj */
+    /* model.layers.0.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, layers_0_input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope, in place */
+    /* model.layers.0.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -402,22 +408,22 @@ static void layers_0_forward(Rt *rt) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -425,14 +431,15 @@ static void layers_0_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB);
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> mlp_residual, input_layernorm_rstd,
+     * layers_1_input_layernorm */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
@@ -447,7 +454,7 @@ static void layers_0_forward(Rt *rt) {
 /* model.layers.1: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 182 KiB. */
 static void layers_1_forward(Rt *rt) {
-    /* model.layers.1.self_attn.q_proj.u */
+    /* model.layers.1.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -457,7 +464,7 @@ static void layers_1_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
         q_proj_u);
 
-    /* model.layers.1.self_attn.q_proj.y */
+    /* model.layers.1.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U); /* f32 [32, 40] */
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB);
@@ -465,36 +472,37 @@ static void layers_1_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.1.self_attn.k_proj */
+    /* model.layers.1.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.1.self_attn.v_proj */
+    /* model.layers.1.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.1.self_attn.q_k_rope, in place */
+    /* model.layers.1.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.1.self_attn */
+    /* model.layers.1.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.1.self_attn.o_proj */
+    /* model.layers.1.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.1.attn_residual */
+    /* model.layers.1.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -507,22 +515,22 @@ static void layers_1_forward(Rt *rt) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.1.mlp.gate_proj */
+    /* model.layers.1.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.1.mlp.up_proj */
+    /* model.layers.1.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.1.mlp.act */
+    /* model.layers.1.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.1.mlp.down_proj.u */
+    /* model.layers.1.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -530,14 +538,14 @@ static void layers_1_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.1.mlp.down_proj.y */
+    /* model.layers.1.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U); /* f32 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB);
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.1.mlp_residual */
+    /* model.layers.1.mlp_residual: add, rms_norm -> layers_1_mlp_residual, norm_rstd, norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr layers_1_mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -549,14 +557,14 @@ static void layers_1_forward(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 153 kFLOP, 36.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -565,7 +573,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -576,13 +584,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.layers.1.mlp_residual.grad */
+    /* model.layers.1.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -595,7 +603,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 /* model.layers.1: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
  * 8 launches, 381 kFLOP, 120 KiB. */
 static void layers_1_mlp_backward(Rt *rt) {
-    /* model.layers.1.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.1.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
     RtPtr down_proj_u = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -607,14 +615,14 @@ static void layers_1_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.mlp.down_proj.v */
+    /* model.layers.1.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
-    /* model.layers.1.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.1.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -626,14 +634,14 @@ static void layers_1_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.mlp.act.grad: act_grad */
+    /* model.layers.1.mlp.act.grad: matmul -> act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.1.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.1.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -641,18 +649,18 @@ static void layers_1_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.1.attn_residual.grad */
+    /* model.layers.1.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -666,13 +674,13 @@ static void layers_1_mlp_backward(Rt *rt) {
 /* model.layers.1: self_attn, all_reduce, input_layernorm.
  * 11 launches, 379 kFLOP, 155 KiB. */
 static void layers_1_self_attn_backward(Rt *rt) {
-    /* model.layers.1.self_attn.grad: self_attn_grad */
+    /* model.layers.1.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.1.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.1.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -691,24 +699,24 @@ static void layers_1_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.1.self_attn.grad: k_proj_grad, self_attn_grad_v */
+    /* model.layers.1.self_attn.grad: attention_grad -> k_proj_grad, self_attn_grad_v */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
-    /* model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.1.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
@@ -718,14 +726,14 @@ static void layers_1_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.self_attn.q_proj.v */
+    /* model.layers.1.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, q_proj_grad, bordered_sB, q_proj_v);
 
-    /* model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.1.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -737,7 +745,7 @@ static void layers_1_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, u_grad, input_layernorm, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.all_reduce */
+    /* model.layers.1.all_reduce: all_reduce -> bucket_0 */
     RtPtr bucket_0 = rt_state(rt, GRADIENT_BUCKET_0); /* f32 [4096] */
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -748,13 +756,13 @@ static void layers_1_self_attn_backward(Rt *rt) {
         rt_on_stream(rt, RT_STREAM_COMPUTE);
     }
 
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 32], columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A);
     rt_gemm(rt, G_gemm_32x32x40_nn_b40_add, dy_v, bordered_W_A, input_layernorm_grad);
 
-    /* model.layers.0.mlp_residual.grad */
+    /* model.layers.0.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
@@ -769,7 +777,7 @@ static void layers_1_self_attn_backward(Rt *rt) {
 /* model.layers.0: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
  * 8 launches, 381 kFLOP, 120 KiB. */
 static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
     RtPtr down_proj_u = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -781,14 +789,14 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.v */
+    /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -800,14 +808,14 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -815,18 +823,18 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -840,13 +848,13 @@ static void layers_0_mlp_backward(Rt *rt) {
 /* model.layers.0: self_attn.o_proj, self_attn, self_attn.q_proj, all_reduce.
  * 7 launches, 220 kFLOP, 101 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -865,7 +873,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -874,7 +882,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
@@ -882,14 +890,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.q_proj.v */
+    /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, q_proj_grad, bordered_sB, q_proj_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -898,7 +906,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, u_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.0.all_reduce */
+    /* model.layers.0.all_reduce: all_reduce -> bucket_1 */
     RtPtr bucket_1 = rt_state(rt, GRADIENT_BUCKET_1); /* f32 [4097] */
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -930,12 +938,13 @@ static void micro_step(Rt *rt) {
 /* grad_norm.columns, grad_norm.squared, adamw, zero_grad.
  * 4 launches, 147 kFLOP, 296 KiB. */
 static void grad_norm_to_zero_grad_update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [8, 1024] */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_sum_squares_8x1024, RT_GRID(1, 8, 1), &gradient, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -953,7 +962,9 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight, model.layers.0.mlp.down_proj.lora_A.weight,
+     * model.layers.0.mlp.down_proj.lora_B.weight and 4 more -> trained, exp_avg, exp_avg_sq */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [8, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [8, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [8, 1024] */
@@ -961,7 +972,7 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
         &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2,
         &(int64_t){/* rows */ 8});
 
-    /* zero_grad */
+    /* zero_grad: zero -> gradient */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_zero(rt, gradient, 32768);
@@ -971,7 +982,8 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
 /* model.layers.0_to_1: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 512 FLOP, 9.00 KiB. */
 static void layers_0_to_1_update(Rt *rt) {
-    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -981,7 +993,8 @@ static void layers_0_to_1_update(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -991,7 +1004,8 @@ static void layers_0_to_1_update(Rt *rt) {
         &(int64_t){/* border_stride */ 3840});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -1000,7 +1014,8 @@ static void layers_0_to_1_update(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
@@ -1020,7 +1035,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -1035,7 +1050,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.0: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 182 KiB. */
 static void layers_0_evaluate(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.u */
+    /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr layers_0_input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -1045,7 +1060,7 @@ static void layers_0_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, layers_0_input_layernorm,
         q_proj_lora_A_weight_border, q_proj_u);
 
-    /* model.layers.0.self_attn.q_proj.y */
+    /* model.layers.0.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = /* f32 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U);
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
@@ -1054,18 +1069,18 @@ static void layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, layers_0_input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj */
+    /* model.layers.0.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, layers_0_input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope, in place */
+    /* model.layers.0.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1073,18 +1088,18 @@ static void layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -1094,22 +1109,22 @@ static void layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -1117,7 +1132,7 @@ static void layers_0_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* f32 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
@@ -1125,7 +1140,7 @@ static void layers_0_evaluate(Rt *rt) {
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> mlp_residual, layers_1_input_layernorm */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
@@ -1138,7 +1153,7 @@ static void layers_0_evaluate(Rt *rt) {
 /* model.layers.1: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 178 KiB. */
 static void layers_1_evaluate(Rt *rt) {
-    /* model.layers.1.self_attn.q_proj.u */
+    /* model.layers.1.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -1148,7 +1163,7 @@ static void layers_1_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
         q_proj_u);
 
-    /* model.layers.1.self_attn.q_proj.y */
+    /* model.layers.1.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = /* f32 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U);
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
@@ -1157,18 +1172,18 @@ static void layers_1_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.1.self_attn.k_proj */
+    /* model.layers.1.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.1.self_attn.v_proj */
+    /* model.layers.1.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.1.self_attn.q_k_rope, in place */
+    /* model.layers.1.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1176,18 +1191,18 @@ static void layers_1_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.1.self_attn */
+    /* model.layers.1.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.1.self_attn.o_proj */
+    /* model.layers.1.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.1.attn_residual */
+    /* model.layers.1.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -1197,22 +1212,22 @@ static void layers_1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.1.mlp.gate_proj */
+    /* model.layers.1.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.1.mlp.up_proj */
+    /* model.layers.1.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.1.mlp.act */
+    /* model.layers.1.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.1.mlp.down_proj.u */
+    /* model.layers.1.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -1220,7 +1235,7 @@ static void layers_1_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.1.mlp.down_proj.y */
+    /* model.layers.1.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* f32 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
@@ -1228,7 +1243,7 @@ static void layers_1_evaluate(Rt *rt) {
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.1.mlp_residual */
+    /* model.layers.1.mlp_residual: add, rms_norm -> norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
@@ -1238,13 +1253,13 @@ static void layers_1_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 28.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -1252,7 +1267,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }

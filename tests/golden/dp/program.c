@@ -13,9 +13,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One process drives 2 cards. Before each micro_step all but the first run replicate, after it
@@ -260,13 +261,13 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 5 launches, 640 FLOP, 5.53 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.border: cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -274,7 +275,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -282,7 +283,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -290,7 +291,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
@@ -302,54 +303,55 @@ static void load(Rt *rt) {
 /* Before each micro-step, on each other card: copies the first card's weights.
  * 12 launches, 103 KiB of operands and results. */
 static void replicate(Rt *rt) {
-    /* model.embed_tokens.weight.broadcast */
+    /* model.embed_tokens.weight.broadcast: peer_copy -> embed_tokens_weight */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [2048] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, embed_tokens_weight, embed_tokens_weight, 8192);
 
-    /* model.layers.0.input_layernorm.weight.broadcast */
+    /* model.layers.0.input_layernorm.weight.broadcast: peer_copy -> input_layernorm_weight */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, input_layernorm_weight, input_layernorm_weight, 128);
 
-    /* model.layers.0.self_attn.q_proj.bordered.broadcast */
+    /* model.layers.0.self_attn.q_proj.bordered.broadcast: peer_copy -> q_proj_bordered */
     RtPtr q_proj_bordered = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED); /* f32 [1600] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, q_proj_bordered, q_proj_bordered, 6400);
 
-    /* model.layers.0.self_attn.k_proj.weight.broadcast */
+    /* model.layers.0.self_attn.k_proj.weight.broadcast: peer_copy -> k_proj_weight */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [512] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, k_proj_weight, k_proj_weight, 2048);
 
-    /* model.layers.0.self_attn.v_proj.weight.broadcast */
+    /* model.layers.0.self_attn.v_proj.weight.broadcast: peer_copy -> v_proj_weight */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [512] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, v_proj_weight, v_proj_weight, 2048);
 
-    /* model.layers.0.self_attn.o_proj.weight.broadcast */
+    /* model.layers.0.self_attn.o_proj.weight.broadcast: peer_copy -> o_proj_weight */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [1024] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, o_proj_weight, o_proj_weight, 4096);
 
-    /* model.layers.0.post_attention_layernorm.weight.broadcast */
+    /* model.layers.0.post_attention_layernorm.weight.broadcast:
+     * peer_copy -> post_attention_layernorm_weight */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, post_attention_layernorm_weight,
         post_attention_layernorm_weight, 128);
 
-    /* model.layers.0.mlp.gate_proj.weight.broadcast */
+    /* model.layers.0.mlp.gate_proj.weight.broadcast: peer_copy -> gate_proj_weight */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [1536] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, gate_proj_weight, gate_proj_weight, 6144);
 
-    /* model.layers.0.mlp.up_proj.weight.broadcast */
+    /* model.layers.0.mlp.up_proj.weight.broadcast: peer_copy -> up_proj_weight */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [1536] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, up_proj_weight, up_proj_weight, 6144);
 
-    /* model.layers.0.mlp.down_proj.bordered.broadcast */
+    /* model.layers.0.mlp.down_proj.bordered.broadcast: peer_copy -> down_proj_bordered */
     RtPtr down_proj_bordered = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED); /* f32 [2240] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, down_proj_bordered, down_proj_bordered, 8960);
 
-    /* model.norm.weight.broadcast */
+    /* model.norm.weight.broadcast: peer_copy -> norm_weight */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, norm_weight, norm_weight, 128);
 
-    /* lm_head.weight.broadcast */
+    /* lm_head.weight.broadcast: peer_copy -> lm_head_weight */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [2048] */
     rt_peer_copy(rt, RT_FOR_BROADCAST, 0, lm_head_weight, lm_head_weight, 8192);
 }
@@ -357,11 +359,11 @@ static void replicate(Rt *rt) {
 /* zero_grad, embed_tokens.
  * 2 launches, 7.17 kFLOP, 32.2 KiB. */
 static void zero_grad_and_embed_tokens_forward(Rt *rt) {
-    /* zero_grad */
+    /* zero_grad: zero -> replica */
     RtPtr replica = rt_state(rt, GRADIENT_REPLICA); /* f32 [4, 1024] */
     rt_zero(rt, replica, 16384);
 
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -376,7 +378,7 @@ static void zero_grad_and_embed_tokens_forward(Rt *rt) {
 /* model.layers.0: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 182 KiB. */
 static void layers_0_forward(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.u */
+    /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -386,7 +388,7 @@ static void layers_0_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
         q_proj_u);
 
-    /* model.layers.0.self_attn.q_proj.y */
+    /* model.layers.0.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U); /* f32 [32, 40] */
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB);
@@ -394,36 +396,37 @@ static void layers_0_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj */
+    /* model.layers.0.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope, in place */
+    /* model.layers.0.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -436,22 +439,22 @@ static void layers_0_forward(Rt *rt) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -459,14 +462,14 @@ static void layers_0_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB);
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> mlp_residual, norm_rstd, norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -478,14 +481,14 @@ static void layers_0_forward(Rt *rt) {
 /* lm_head, loss.rows.
  * 2 launches, 153 kFLOP, 36.3 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -498,13 +501,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.layers.0.mlp_residual.grad */
+    /* model.layers.0.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -517,7 +520,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 /* model.layers.0: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
  * 8 launches, 381 kFLOP, 120 KiB. */
 static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
     RtPtr down_proj_u = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -526,14 +529,14 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
 
-    /* model.layers.0.mlp.down_proj.v */
+    /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -542,14 +545,14 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, u_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -557,18 +560,18 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -582,13 +585,13 @@ static void layers_0_mlp_backward(Rt *rt) {
 /* model.layers.0.self_attn: o_proj, attention_grad, q_proj.
  * 6 launches, 220 kFLOP, 68.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -607,28 +610,28 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.v */
+    /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, q_proj_grad, bordered_sB, q_proj_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -652,26 +655,26 @@ static void micro_step(Rt *rt) {
 /* After each micro-step, on the first card: sums losses and gradients of all cards.
  * 5 launches, 8.29 kFLOP, 96.8 KiB of operands and results. */
 static void collect(Rt *rt) {
-    /* loss.rows.gather: rows_all */
+    /* loss.rows.gather: peer_copy -> rows_all */
     RtPtr rows_all = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [32, 1] */
     RtPtr rows = rt_state(rt, LOSS_ROWS); /* f32 [32, 1] */
     rt_peer_copy(rt, RT_FOR_GATHER, 0, rows_all, rows, 128);
 
-    /* loss.rows.gather: rows_all_2 */
+    /* loss.rows.gather: peer_copy -> rows_all_2 */
     RtPtr rows_all_2 = rt_scratch(rt, COLLECT_LOSS_ROWS_ALL); /* f32 [32, 1] */
     rt_peer_copy(rt, RT_FOR_GATHER, 1, rows_all_2, rows, 128);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr rows_all_3 = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [64, 1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_64, RT_GRID(1, 1, 1), &rows_all_3, &step_loss);
 
-    /* gradient.replica.reduce */
+    /* gradient.replica.reduce: peer_copy -> card1 */
     RtPtr card1 = rt_scratch(rt, GRADIENT_CARD1); /* f32 [4, 1024] */
     RtPtr replica = rt_state(rt, GRADIENT_REPLICA); /* f32 [4, 1024] */
     rt_peer_copy(rt, RT_FOR_REDUCE, 1, card1, replica, 16384);
 
-    /* gradient.sum */
+    /* gradient.sum: add -> gradient */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [4, 1024] */
     RT_LAUNCH(rt, K_add_x1024, RT_GRID(4, 1, 1), &gradient, &replica, &card1,
         &(int64_t){/* rows */ 4});
@@ -680,17 +683,18 @@ static void collect(Rt *rt) {
 /* grad_norm.columns, grad_norm.squared, adamw, zero_grad.
  * 5 launches, 140 kFLOP, 664 KiB. */
 static void grad_norm_to_zero_grad_update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [4, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 4});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -708,7 +712,9 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight, model.layers.0.mlp.down_proj.lora_A.weight,
+     * model.layers.0.mlp.down_proj.lora_B.weight -> trained, exp_avg, exp_avg_sq */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [4, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [4, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [4, 1024] */
@@ -716,14 +722,14 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
         &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2,
         &(int64_t){/* rows */ 4});
 
-    /* zero_grad */
+    /* zero_grad: zero -> gradient */
     rt_zero(rt, gradient, 16384);
 }
 
 /* model.layers.0: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 256 FLOP, 4.50 KiB. */
 static void layers_0_update(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.border: cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -731,7 +737,7 @@ static void layers_0_update(Rt *rt) {
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -739,7 +745,7 @@ static void layers_0_update(Rt *rt) {
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -747,7 +753,7 @@ static void layers_0_update(Rt *rt) {
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
@@ -765,7 +771,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -780,7 +786,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.0: self_attn, attn_residual, mlp, mlp_residual.
  * 14 launches, 628 kFLOP, 178 KiB. */
 static void layers_0_evaluate(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.u */
+    /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
@@ -790,7 +796,7 @@ static void layers_0_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
         q_proj_u);
 
-    /* model.layers.0.self_attn.q_proj.y */
+    /* model.layers.0.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = /* f32 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U);
     RtPtr q_proj_bordered_W_sB = /* f32 [32, 40] */
@@ -799,18 +805,18 @@ static void layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, q_proj_bordered_W_sB, q_proj_y);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj */
+    /* model.layers.0.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope, in place */
+    /* model.layers.0.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -818,18 +824,18 @@ static void layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -839,22 +845,22 @@ static void layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
@@ -862,7 +868,7 @@ static void layers_0_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
         down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* f32 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* f32 [32, 56] */
@@ -870,7 +876,7 @@ static void layers_0_evaluate(Rt *rt) {
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
@@ -880,13 +886,13 @@ static void layers_0_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 28.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -894,7 +900,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }

@@ -11,9 +11,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -232,13 +233,13 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 2 launches, 197 kFLOP, 217 MiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [64] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
     RT_LAUNCH(rt, K_rope_table_1024x64, RT_GRID(64, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* trained.piece */
+    /* trained.piece: cast -> trained_piece */
     RtPtr master_piece = rt_state(rt, MASTER_PIECE); /* f32 [36869, 1024] */
     RtPtr trained_piece = rt_state(rt, TRAINED_PIECE); /* bf16 [36869, 1024] */
     RT_LAUNCH(rt, K_cast_36869x1024, RT_GRID(36869, 1, 1), &master_piece, &trained_piece);
@@ -247,7 +248,7 @@ static void load(Rt *rt) {
 /* embed_tokens.weights, embed_tokens, layers.0.
  * 4 launches, 34.3 MFLOP, 116 MiB. */
 static void embed_tokens_and_layers_0_forward(Rt *rt) {
-    /* model.embed_tokens.weights.all_gather */
+    /* model.embed_tokens.weights.all_gather: all_gather -> embed_tokens_weights */
     RtPtr embed_tokens_weights = rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr embed_tokens_weights_piece = /* bf16 [2048, 1024] */
         rt_state(rt, MODEL_EMBED_TOKENS_WEIGHTS_PIECE);
@@ -256,14 +257,14 @@ static void embed_tokens_and_layers_0_forward(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding -> embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [8192, 1] */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.embed_tokens.weights.all_gather */
     RT_LAUNCH(rt, K_embedding_8192x1024, RT_GRID(4096, 1, 1), &input_ids, &embed_tokens_weights,
         &embed_tokens);
 
-    /* model.layers.0.weights.all_gather */
+    /* model.layers.0.weights.all_gather: all_gather -> layers_0_weights */
     RtPtr layers_0_weights = rt_scratch(rt, MODEL_LAYERS_0_WEIGHTS); /* bf16 [16386, 1024] */
     RtPtr layers_0_weights_piece = /* bf16 [8193, 1024] */
         rt_state(rt, MODEL_LAYERS_0_WEIGHTS_PIECE);
@@ -272,7 +273,7 @@ static void embed_tokens_and_layers_0_forward(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm -> rstd, input_layernorm */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
@@ -285,7 +286,7 @@ static void embed_tokens_and_layers_0_forward(Rt *rt) {
 /* model.layers.*: weights, self_attn, attn_residual, mlp, mlp_residual.
  * 10 launches, 292 GFLOP, 849 MiB; called for layer = 1 to 3. */
 static void layers_forward(Rt *rt, int layer) {
-    /* model.layers.*.weights.all_gather */
+    /* model.layers.*.weights.all_gather: all_gather -> weights */
     RtPtr weights = rt_scratch(rt, MODEL_LAYERS_WEIGHTS(layer)); /* bf16 [16386, 1024] */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(layer)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -293,7 +294,7 @@ static void layers_forward(Rt *rt, int layer) {
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_k_v_proj */
+    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer - 1));
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
@@ -302,7 +303,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer - 1));
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place */
+    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -311,7 +312,7 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer - 1));
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -323,13 +324,14 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer - 1));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer - 1)); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, layer == 1 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 2));
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -344,7 +346,7 @@ static void layers_forward(Rt *rt, int layer) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj */
+    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer - 1));
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -352,7 +354,7 @@ static void layers_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer - 1));
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -360,13 +362,14 @@ static void layers_forward(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer - 1)); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer - 1));
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer - 1)); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_rstd,
+     * input_layernorm_2 */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
     RtPtr mlp_residual_2 = /* bf16 [8192, 1024] */
@@ -383,7 +386,7 @@ static void layers_forward(Rt *rt, int layer) {
 /* norm.weights, layers.3, lm_head.weights.
  * 11 launches, 292 GFLOP, 813 MiB. */
 static void norm_to_lm_head_forward(Rt *rt) {
-    /* model.norm.weights.all_gather */
+    /* model.norm.weights.all_gather: all_gather -> norm_weights */
     RtPtr norm_weights = rt_scratch(rt, MODEL_NORM_WEIGHTS); /* bf16 [2, 1024] */
     RtPtr norm_weights_piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -391,7 +394,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, norm_weights, norm_weights_piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.3.self_attn.q_k_v_proj */
+    /* model.layers.3.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_3_INPUT_LAYERNORM); /* bf16 [8192, 1024] */
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_WEIGHT);
@@ -399,7 +402,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.3.self_attn.k_q_rope, in place */
+    /* model.layers.3.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -408,7 +411,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.3.self_attn */
+    /* model.layers.3.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -420,13 +423,14 @@ static void norm_to_lm_head_forward(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.3.self_attn.o_proj */
+    /* model.layers.3.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT);
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.3.attn_residual */
+    /* model.layers.3.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr layers_2_mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -440,7 +444,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.3.mlp.gate_up_proj */
+    /* model.layers.3.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_GATE_UP_PROJ_WEIGHT);
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -448,7 +452,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.3.mlp.act */
+    /* model.layers.3.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -456,13 +460,13 @@ static void norm_to_lm_head_forward(Rt *rt) {
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_3_MLP_ACT); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.3.mlp.down_proj */
+    /* model.layers.3.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT);
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.3.mlp_residual */
+    /* model.layers.3.mlp_residual: add, rms_norm -> layers_3_mlp_residual, norm_rstd, norm */
     RtPtr norm_weight = rt_scratch(rt, MODEL_NORM_WEIGHT); /* bf16 [1024] */
     RtPtr layers_3_mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_RESIDUAL);
@@ -472,7 +476,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024, RT_GRID(1024, 1, 1), &attn_residual, &down_proj,
         &norm_weight, &layers_3_mlp_residual, &norm_rstd, &norm);
 
-    /* lm_head.weights.all_gather */
+    /* lm_head.weights.all_gather: all_gather -> lm_head_weights */
     RtPtr lm_head_weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_weights_piece = rt_state(rt, LM_HEAD_WEIGHTS_PIECE); /* bf16 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -484,7 +488,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
 /* lm_head.chunk.0, norm.weights, loss.rows.chunk.0.
  * 3 launches, 17.3 GFLOP, 60.0 MiB. */
 static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
-    /* lm_head.chunk.0 */
+    /* lm_head.chunk.0: matmul -> lm_head_chunk_0 */
     RtPtr norm_chunk_0 = rt_scratch(rt, MODEL_NORM_CHUNK_0); /* bf16 [2048, 1024] */
     RtPtr lm_head_weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_chunk_0 = rt_scratch(rt, LM_HEAD_CHUNK_0); /* bf16 [2048, 4096] */
@@ -492,7 +496,7 @@ static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_0, lm_head_weights, lm_head_chunk_0);
     rt_observe(rt, "logits", lm_head_chunk_0, RT_BF16, 2048, 4096, 4096);
 
-    /* model.norm.weights.all_gather */
+    /* model.norm.weights.all_gather: all_gather -> norm_weights */
     RtPtr norm_weights = rt_scratch(rt, MODEL_NORM_WEIGHTS__2); /* bf16 [2, 1024] */
     RtPtr piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -500,7 +504,7 @@ static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, norm_weights, piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* loss.rows.chunk.0 */
+    /* loss.rows.chunk.0: cross_entropy, cross_entropy_grad -> rows_chunk_0, lm_head_grad_chunk_0 */
     RtPtr labels_chunk_0 = rt_input(rt, LABELS_CHUNK_0); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -514,13 +518,13 @@ static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
 /* lm_head: chunk.0, matmul.
  * 2 launches, 34.4 GFLOP, 64.0 MiB. */
 static void lm_head_chunk_0_backward(Rt *rt) {
-    /* lm_head.weight.grad.chunk.0 */
+    /* lm_head.weight.grad.chunk.0: matmul -> gradients */
     RtPtr lm_head_grad_chunk_0 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_0); /* bf16 [2048, 4096] */
     RtPtr chunk_0 = rt_scratch(rt, MODEL_NORM_CHUNK_0); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_gemm(rt, G_gemm_4096x1024x2048_tn, lm_head_grad_chunk_0, chunk_0, gradients);
 
-    /* model.norm.grad.chunk.0 */
+    /* model.norm.grad.chunk.0: matmul -> norm_grad_chunk_0 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_0 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_0); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_0, weights, norm_grad_chunk_0);
@@ -529,14 +533,14 @@ static void lm_head_chunk_0_backward(Rt *rt) {
 /* lm_head.chunk.1, loss.rows.chunk.1.
  * 2 launches, 17.3 GFLOP, 60.0 MiB. */
 static void lm_head_chunk_1_and_loss_rows_chunk_1_backward(Rt *rt) {
-    /* lm_head.chunk.1 */
+    /* lm_head.chunk.1: matmul -> lm_head_chunk_1 */
     RtPtr norm_chunk_1 = rt_scratch(rt, MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_chunk_1 = rt_scratch(rt, LM_HEAD_CHUNK_1); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_1, weights, lm_head_chunk_1);
     rt_observe(rt, "logits", lm_head_chunk_1, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.1 */
+    /* loss.rows.chunk.1: cross_entropy, cross_entropy_grad -> rows_chunk_1, lm_head_grad_chunk_1 */
     RtPtr labels_chunk_1 = rt_input(rt, LABELS_CHUNK_1); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -550,13 +554,13 @@ static void lm_head_chunk_1_and_loss_rows_chunk_1_backward(Rt *rt) {
 /* lm_head: chunk.1, matmul.
  * 2 launches, 34.4 GFLOP, 80.0 MiB. */
 static void lm_head_chunk_1_backward(Rt *rt) {
-    /* lm_head.weight.grad.chunk.1 */
+    /* lm_head.weight.grad.chunk.1: matmul -> gradients */
     RtPtr lm_head_grad_chunk_1 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_1); /* bf16 [2048, 4096] */
     RtPtr chunk_1 = rt_scratch(rt, MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_1, chunk_1, gradients);
 
-    /* model.norm.grad.chunk.1 */
+    /* model.norm.grad.chunk.1: matmul -> norm_grad_chunk_1 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_1 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_1); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_1, weights, norm_grad_chunk_1);
@@ -565,14 +569,14 @@ static void lm_head_chunk_1_backward(Rt *rt) {
 /* lm_head.chunk.2, loss.rows.chunk.2.
  * 2 launches, 17.3 GFLOP, 60.0 MiB. */
 static void lm_head_chunk_2_and_loss_rows_chunk_2_backward(Rt *rt) {
-    /* lm_head.chunk.2 */
+    /* lm_head.chunk.2: matmul -> lm_head_chunk_2 */
     RtPtr norm_chunk_2 = rt_scratch(rt, MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_chunk_2 = rt_scratch(rt, LM_HEAD_CHUNK_2); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_2, weights, lm_head_chunk_2);
     rt_observe(rt, "logits", lm_head_chunk_2, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.2 */
+    /* loss.rows.chunk.2: cross_entropy, cross_entropy_grad -> rows_chunk_2, lm_head_grad_chunk_2 */
     RtPtr labels_chunk_2 = rt_input(rt, LABELS_CHUNK_2); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -586,13 +590,13 @@ static void lm_head_chunk_2_and_loss_rows_chunk_2_backward(Rt *rt) {
 /* lm_head: chunk.2, matmul.
  * 2 launches, 34.4 GFLOP, 80.0 MiB. */
 static void lm_head_chunk_2_backward(Rt *rt) {
-    /* lm_head.weight.grad.chunk.2 */
+    /* lm_head.weight.grad.chunk.2: matmul -> gradients */
     RtPtr lm_head_grad_chunk_2 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_2); /* bf16 [2048, 4096] */
     RtPtr chunk_2 = rt_scratch(rt, MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_2, chunk_2, gradients);
 
-    /* model.norm.grad.chunk.2 */
+    /* model.norm.grad.chunk.2: matmul -> norm_grad_chunk_2 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_2 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_2); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_2, weights, norm_grad_chunk_2);
@@ -601,14 +605,14 @@ static void lm_head_chunk_2_backward(Rt *rt) {
 /* lm_head.chunk.3, loss.rows.chunk.3.
  * 2 launches, 17.3 GFLOP, 60.0 MiB. */
 static void lm_head_chunk_3_and_loss_rows_chunk_3_backward(Rt *rt) {
-    /* lm_head.chunk.3 */
+    /* lm_head.chunk.3: matmul -> lm_head_chunk_3 */
     RtPtr norm_chunk_3 = rt_scratch(rt, MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_chunk_3 = rt_scratch(rt, LM_HEAD_CHUNK_3); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_3, weights, lm_head_chunk_3);
     rt_observe(rt, "logits", lm_head_chunk_3, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.3 */
+    /* loss.rows.chunk.3: cross_entropy, cross_entropy_grad -> rows_chunk_3, lm_head_grad_chunk_3 */
     RtPtr labels_chunk_3 = rt_input(rt, LABELS_CHUNK_3); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -622,38 +626,39 @@ static void lm_head_chunk_3_and_loss_rows_chunk_3_backward(Rt *rt) {
 /* lm_head.chunk.3, lm_head, loss, step_loss, norm, layers.3.
  * 12 launches, 172 GFLOP, 385 MiB. */
 static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
-    /* lm_head.weight.grad.chunk.3 */
+    /* lm_head.weight.grad.chunk.3: matmul -> lm_head_gradients */
     RtPtr lm_head_grad_chunk_3 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_3); /* bf16 [2048, 4096] */
     RtPtr chunk_3 = rt_scratch(rt, MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
     RtPtr lm_head_gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.norm.weights.all_gather */
     rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_3, chunk_3, lm_head_gradients);
 
-    /* lm_head.reduce_scatter */
+    /* lm_head.reduce_scatter: reduce_scatter -> lm_head_gradient_piece */
     RtPtr lm_head_gradient_piece = rt_state(rt, LM_HEAD_GRADIENT_PIECE); /* f32 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_reduce_scatter(rt, RT_SHARD, lm_head_gradient_piece, lm_head_gradients, 2097152, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.norm.grad.chunk.3 */
+    /* model.norm.grad.chunk.3: matmul -> norm_grad_chunk_3 */
     RtPtr lm_head_weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_3 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_3); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_3, lm_head_weights, norm_grad_chunk_3);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [8192, 1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for lm_head.reduce_scatter */
     RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows, &step_loss);
 
-    /* step_loss.all_reduce */
+    /* step_loss.all_reduce: all_reduce -> step_loss */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_all_reduce(rt, RT_SHARD, step_loss, 1, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.norm.weight.grad: grad_partial, mlp_residual_grad */
+    /* model.norm.weight.grad: rms_norm_weight_grad, rms_norm_grad -> grad_partial,
+     * mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_3_MLP_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [8192, 1] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [8192, 1024] */
@@ -664,34 +669,34 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_8192x1024, RT_GRID(128, 1, 1),
         &mlp_residual, &rstd, &norm_grad, &norm_weight, &grad_partial, &mlp_residual_grad);
 
-    /* model.norm.weight.grad: norm_weight_grad */
+    /* model.norm.weight.grad: rms_norm_weight_grad -> norm_weight_grad */
     RtPtr norm_weight_grad = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial, &norm_weight_grad);
 
-    /* model.norm.gradients.gap */
+    /* model.norm.gradients.gap: zero -> gradients_gap */
     RtPtr gradients_gap = rt_scratch(rt, MODEL_NORM_GRADIENTS_GAP); /* f32 [1024] */
     rt_zero(rt, gradients_gap, 4096);
 
-    /* model.norm.reduce_scatter */
+    /* model.norm.reduce_scatter: reduce_scatter -> norm_gradient_piece */
     RtPtr norm_gradient_piece = rt_state(rt, MODEL_NORM_GRADIENT_PIECE); /* f32 [1, 1024] */
     RtPtr norm_gradients = rt_scratch(rt, MODEL_NORM_GRADIENTS); /* f32 [2, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_reduce_scatter(rt, RT_SHARD, norm_gradient_piece, norm_gradients, 1024, RT_F32);
 
-    /* model.layers.3.weights.all_gather */
+    /* model.layers.3.weights.all_gather: all_gather -> layers_3_weights */
     RtPtr layers_3_weights = rt_scratch(rt, MODEL_LAYERS_3_WEIGHTS__2); /* bf16 [16386, 1024] */
     RtPtr weights_piece = rt_state(rt, MODEL_LAYERS_3_WEIGHTS_PIECE); /* bf16 [8193, 1024] */
     rt_all_gather(rt, RT_SHARD, layers_3_weights, weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.3.mlp.down_proj.weight.grad */
+    /* model.layers.3.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_3_MLP_ACT); /* bf16 [8192, 4096] */
     RtPtr down_proj_weight_grad = /* f32 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_1024x4096x8192_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
-    /* model.layers.3.mlp.act.grad */
+    /* model.layers.3.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT__2);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_3_MLP_ACT_GRAD); /* bf16 [8192, 4096] */
@@ -702,7 +707,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
 /* model.layers.*: weights.piece, mlp.act, mlp.gate_up_proj, post_attention_layernorm.
  * 6 launches, 275 GFLOP, 769 MiB; called for layer = 2 down to 0. */
 static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int layer) {
-    /* model.layers.*.weights.all_gather */
+    /* model.layers.*.weights.all_gather: all_gather -> weights */
     RtPtr weights = rt_scratch(rt, MODEL_LAYERS_FROM_0_WEIGHTS(layer)); /* bf16 [16386, 1024] */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(layer)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -710,7 +715,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer + 1));
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -723,7 +728,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     RT_LAUNCH(rt, K_swiglu_grad_8192x4096_of_8192, RT_GRID(16384, 1, 1), &gate_proj, &up_proj,
         &act_grad, &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.mlp.gate_up_proj.weight.grad */
+    /* model.layers.*.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
     RtPtr gate_up_proj_dy = /* bf16 [8192, 8192] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer + 1));
     RtPtr post_attention_layernorm = /* bf16 [8192, 1024] */
@@ -733,7 +738,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_gemm(rt, G_gemm_8192x1024x8192_tn, gate_up_proj_dy, post_attention_layernorm,
         gate_up_proj_weight_grad);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_GATE_UP_PROJ_WEIGHT(layer + 1));
     RtPtr post_attention_layernorm_grad = /* bf16 [8192, 1024] */
@@ -741,7 +746,8 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad: grad_partial, attn_residual_grad */
+    /* model.layers.*.post_attention_layernorm.weight.grad: rms_norm_weight_grad, rms_norm_grad,
+     * add -> grad_partial, attn_residual_grad */
     RtPtr attn_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer + 1));
     RtPtr rstd = /* f32 [8192, 1] */
@@ -758,7 +764,8 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
         &attn_residual, &rstd, &post_attention_layernorm_grad, &post_attention_layernorm_weight,
         &mlp_residual_grad, &grad_partial, &attn_residual_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
+    /* model.layers.*.post_attention_layernorm.weight.grad:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(layer + 1));
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
@@ -769,7 +776,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
  * reduce_scatter, mlp.down_proj.
  * 11 launches, 335 GFLOP, 755 MiB; called for layer = 3 down to 1. */
 static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.o_proj.weight.grad */
+    /* model.layers.*.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [8192, 1024] */
@@ -777,14 +784,14 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_1024x1024x8192_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad */
+    /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr self_attn_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer));
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -803,7 +810,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         &k_rope, &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
@@ -812,7 +819,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &positions, &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.*.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [8192, 3072] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
@@ -821,14 +828,15 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_3072x1024x8192_tn, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
         rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.weight.grad: grad_partial, mlp_residual_grad */
+    /* model.layers.*.input_layernorm.weight.grad: rms_norm_weight_grad, rms_norm_grad,
+     * add -> grad_partial, mlp_residual_grad */
     RtPtr mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [8192, 1] */
@@ -842,14 +850,15 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         &mlp_residual, &rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
         &grad_partial, &mlp_residual_grad);
 
-    /* model.layers.*.input_layernorm.weight.grad: input_layernorm_weight_grad */
+    /* model.layers.*.input_layernorm.weight.grad:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(layer));
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.*.weights.all_gather */
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &input_layernorm_weight_grad);
 
-    /* model.layers.*.reduce_scatter */
+    /* model.layers.*.reduce_scatter: reduce_scatter -> piece */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_GRADIENT_PIECE(layer)); /* f32 [8193, 1024] */
     RtPtr gradients = rt_scratch(rt, MODEL_LAYERS_GRADIENTS(layer)); /* f32 [16386, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -857,13 +866,13 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
     rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 8389632, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.down_proj.weight.grad */
+    /* model.layers.*.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer - 1)); /* bf16 [8192, 4096] */
     RtPtr down_proj_weight_grad = /* f32 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(layer - 1));
     rt_gemm(rt, G_gemm_1024x4096x8192_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_DOWN_PROJ_WEIGHT(layer - 1));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer - 1)); /* bf16 [8192, 4096] */
@@ -873,7 +882,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
 /* model.layers.0: mlp.act, mlp.gate_up_proj, post_attention_layernorm.
  * 5 launches, 275 GFLOP, 721 MiB. */
 static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -886,7 +895,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_8192x4096_of_8192, RT_GRID(16384, 1, 1), &gate_proj, &up_proj,
         &act_grad, &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.mlp.gate_up_proj.weight.grad */
+    /* model.layers.0.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
     RtPtr gate_up_proj_dy = /* bf16 [8192, 8192] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY);
     RtPtr post_attention_layernorm = /* bf16 [8192, 1024] */
@@ -896,7 +905,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x1024x8192_tn, gate_up_proj_dy, post_attention_layernorm,
         gate_up_proj_weight_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT__2);
     RtPtr post_attention_layernorm_grad = /* bf16 [8192, 1024] */
@@ -904,7 +913,8 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad: grad_partial, attn_residual_grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad: rms_norm_weight_grad, rms_norm_grad,
+     * add -> grad_partial, attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -919,7 +929,8 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
         &attn_residual, &rstd, &post_attention_layernorm_grad, &post_attention_layernorm_weight,
         &mlp_residual_grad, &grad_partial, &attn_residual_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
@@ -930,7 +941,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
  * reduce_scatter.
  * 9 launches, 198 GFLOP, 571 MiB. */
 static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
-    /* model.layers.0.self_attn.o_proj.weight.grad */
+    /* model.layers.0.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* bf16 [8192, 1024] */
@@ -938,13 +949,13 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_1024x1024x8192_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -963,7 +974,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         &k_rope, &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
@@ -972,7 +983,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &positions, &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.0.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [8192, 3072] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* bf16 [8192, 1024] */
@@ -980,14 +991,15 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_3072x1024x8192_tn, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
 
-    /* model.layers.0.input_layernorm.grad */
+    /* model.layers.0.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT__2);
     RtPtr input_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.0.input_layernorm.weight.grad: grad_partial, embed_tokens_grad */
+    /* model.layers.0.input_layernorm.weight.grad: rms_norm_weight_grad, rms_norm_grad,
+     * add -> grad_partial, embed_tokens_grad */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
@@ -999,14 +1011,15 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         &embed_tokens, &rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
         &grad_partial, &embed_tokens_grad);
 
-    /* model.layers.0.input_layernorm.weight.grad: input_layernorm_weight_grad */
+    /* model.layers.0.input_layernorm.weight.grad:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.1.reduce_scatter */
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &input_layernorm_weight_grad);
 
-    /* model.layers.0.reduce_scatter */
+    /* model.layers.0.reduce_scatter: reduce_scatter -> piece */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_0_GRADIENT_PIECE); /* f32 [8193, 1024] */
     RtPtr gradients = rt_scratch(rt, MODEL_LAYERS_0_GRADIENTS); /* f32 [16386, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -1018,35 +1031,35 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
 /* embed_tokens: zero, embedding_grad, reduce_scatter.
  * 6 launches, 8.65 MFLOP, 106 MiB. */
 static void embed_tokens_backward(Rt *rt) {
-    /* model.embed_tokens.weight.grad.zero */
+    /* model.embed_tokens.weight.grad.zero: zero -> gradients */
     RtPtr gradients = rt_scratch(rt, MODEL_EMBED_TOKENS_GRADIENTS); /* f32 [4096, 1024] */
     rt_zero(rt, gradients, 16777216);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_keys */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [8192, 1] */
     RtPtr embed_tokens_weight_grad_keys = /* i64 [8192, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS);
     RT_LAUNCH(rt, K_embedding_sort_8192x2048, RT_GRID(4, 1, 1), &input_ids,
         &embed_tokens_weight_grad_keys);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys_2 */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_keys_2 */
     RtPtr embed_tokens_weight_grad_keys_2 = /* i64 [8192, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS__2);
     RT_LAUNCH(rt, K_embedding_merge_8192x2048, RT_GRID(32, 1, 1), &embed_tokens_weight_grad_keys,
         &embed_tokens_weight_grad_keys_2);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_partial */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_partial */
     RtPtr embed_tokens_grad = rt_scratch(rt, MODEL_EMBED_TOKENS_GRAD); /* bf16 [8192, 1024] */
     RtPtr embed_tokens_weight_grad_partial = /* f32 [256, 1024] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL);
     RT_LAUNCH(rt, K_embedding_grad_parts_8192x1024, RT_GRID(64, 4, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys_2, &embed_tokens_weight_grad_partial);
 
-    /* model.embed_tokens.weight.grad: gradients */
+    /* model.embed_tokens.weight.grad: embedding_grad -> gradients */
     RT_LAUNCH(rt, K_embedding_grad_8192x1024, RT_GRID(2048, 4, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys_2, &embed_tokens_weight_grad_partial, &gradients);
 
-    /* model.embed_tokens.reduce_scatter */
+    /* model.embed_tokens.reduce_scatter: reduce_scatter -> piece */
     RtPtr piece = rt_state(rt, MODEL_EMBED_TOKENS_GRADIENT_PIECE); /* f32 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -1084,24 +1097,25 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 6 launches, 670 MFLOP, 1.20 GiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [36869, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient_piece, &columns_partial,
         &(int64_t){/* rows */ 36869});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum -> squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SQUARED); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_1024, RT_GRID(1, 1, 1), &columns, &squared);
 
-    /* grad_norm.squared.sum */
+    /* grad_norm.squared.sum: all_reduce -> squared */
     rt_all_reduce(rt, RT_SHARD, squared, 1, RT_F32);
 
-    /* clip_factor */
+    /* clip_factor: clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [2, 1] */
@@ -1120,7 +1134,10 @@ static void update(Rt *rt) {
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
     rt_observe(rt, "grad", gradient_piece, RT_F32, 36869, 1024, 1024);
 
-    /* adamw */
+    /* adamw: adamw of model.embed_tokens.weight, model.layers.0.input_layernorm.weight,
+     * model.layers.0.self_attn.q_proj.weight,
+     * model.layers.0.self_attn.k_proj.weight and 35 more -> master_piece, exp_avg_piece,
+     * exp_avg_sq_piece, trained_piece */
     RtPtr master_piece = rt_state(rt, MASTER_PIECE); /* f32 [36869, 1024] */
     RtPtr exp_avg_piece = rt_state(rt, EXP_AVG_PIECE); /* f32 [36869, 1024] */
     RtPtr exp_avg_sq_piece = rt_state(rt, EXP_AVG_SQ_PIECE); /* f32 [36869, 1024] */
@@ -1133,7 +1150,7 @@ static void update(Rt *rt) {
 /* embed_tokens.weights, embed_tokens, layers.0.
  * 4 launches, 34.3 MFLOP, 116 MiB. */
 static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
-    /* model.embed_tokens.weights.all_gather */
+    /* model.embed_tokens.weights.all_gather: all_gather -> embed_tokens_weights */
     RtPtr embed_tokens_weights = /* bf16 [4096, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS);
     RtPtr embed_tokens_weights_piece = /* bf16 [2048, 1024] */
@@ -1143,14 +1160,14 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding -> embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [8192, 1] */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.embed_tokens.weights.all_gather */
     RT_LAUNCH(rt, K_embedding_8192x1024, RT_GRID(4096, 1, 1), &input_ids, &embed_tokens_weights,
         &embed_tokens);
 
-    /* model.layers.0.weights.all_gather */
+    /* model.layers.0.weights.all_gather: all_gather -> layers_0_weights */
     RtPtr layers_0_weights = /* bf16 [16386, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_WEIGHTS);
     RtPtr layers_0_weights_piece = /* bf16 [8193, 1024] */
@@ -1160,7 +1177,7 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm -> rstd, input_layernorm */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr rstd = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
@@ -1174,7 +1191,7 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
 /* model.layers.*: weights, self_attn, attn_residual, mlp, mlp_residual.
  * 10 launches, 292 GFLOP, 849 MiB; called for layer = 1 to 3. */
 static void layers_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.weights.all_gather */
+    /* model.layers.*.weights.all_gather: all_gather -> weights */
     RtPtr weights = rt_scratch(rt, EVALUATE_MODEL_LAYERS_WEIGHTS(layer)); /* bf16 [16386, 1024] */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(layer)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -1182,7 +1199,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_k_v_proj */
+    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
@@ -1191,7 +1208,7 @@ static void layers_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place */
+    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -1200,7 +1217,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -1212,13 +1229,13 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer - 1));
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer - 1));
@@ -1229,7 +1246,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_2_results, RT_GRID(1024, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj */
+    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer - 1));
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -1237,7 +1254,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -1245,13 +1262,13 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer - 1));
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_2 */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
     RtPtr mlp_residual_2 = /* bf16 [8192, 1024] */
@@ -1266,7 +1283,7 @@ static void layers_evaluate(Rt *rt, int layer) {
 /* norm.weights, layers.3, lm_head.weights, lm_head.chunk.0.
  * 12 launches, 310 GFLOP, 825 MiB. */
 static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
-    /* model.norm.weights.all_gather */
+    /* model.norm.weights.all_gather: all_gather -> norm_weights */
     RtPtr norm_weights = rt_scratch(rt, EVALUATE_MODEL_NORM_WEIGHTS); /* bf16 [2, 1024] */
     RtPtr norm_weights_piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -1274,7 +1291,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, norm_weights, norm_weights_piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.3.self_attn.q_k_v_proj */
+    /* model.layers.3.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
@@ -1283,7 +1300,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.3.self_attn.k_q_rope, in place */
+    /* model.layers.3.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -1292,7 +1309,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.3.self_attn */
+    /* model.layers.3.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -1304,13 +1321,13 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.3.self_attn.o_proj */
+    /* model.layers.3.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT);
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.3.attn_residual */
+    /* model.layers.3.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -1322,7 +1339,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_2_results, RT_GRID(1024, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.3.mlp.gate_up_proj */
+    /* model.layers.3.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_WEIGHT);
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -1330,7 +1347,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.3.mlp.act */
+    /* model.layers.3.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -1338,20 +1355,20 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_MLP_ACT); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.3.mlp.down_proj */
+    /* model.layers.3.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT);
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.3.mlp_residual */
+    /* model.layers.3.mlp_residual: add, rms_norm -> norm */
     RtPtr norm_weight = rt_scratch(rt, EVALUATE_MODEL_NORM_WEIGHT); /* bf16 [1024] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [8192, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.norm.weights.all_gather */
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_1_result, RT_GRID(1024, 1, 1), &attn_residual,
         &down_proj, &norm_weight, &norm);
 
-    /* lm_head.weights.all_gather */
+    /* lm_head.weights.all_gather: all_gather -> lm_head_weights */
     RtPtr lm_head_weights = rt_scratch(rt, EVALUATE_LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_weights_piece = rt_state(rt, LM_HEAD_WEIGHTS_PIECE); /* bf16 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -1359,7 +1376,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, lm_head_weights, lm_head_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* lm_head.chunk.0 */
+    /* lm_head.chunk.0: matmul -> lm_head_chunk_0 */
     RtPtr norm_chunk_0 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_0); /* bf16 [2048, 1024] */
     RtPtr lm_head_chunk_0 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_0); /* bf16 [2048, 4096] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for lm_head.weights.all_gather */
@@ -1370,7 +1387,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
  * lm_head.chunk.3, loss.rows.chunk.3, loss.
  * 8 launches, 51.7 GFLOP, 148 MiB. */
 static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
-    /* loss.rows.chunk.0 */
+    /* loss.rows.chunk.0: cross_entropy -> rows_chunk_0, lse_chunk_0 */
     RtPtr lm_head_chunk_0 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_0); /* bf16 [2048, 4096] */
     RtPtr labels_chunk_0 = rt_input(rt, LABELS_CHUNK_0); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
@@ -1379,44 +1396,44 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_0,
         &labels_chunk_0, &loss_weight, &rows_chunk_0, &lse_chunk_0);
 
-    /* lm_head.chunk.1 */
+    /* lm_head.chunk.1: matmul -> lm_head_chunk_1 */
     RtPtr norm_chunk_1 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
     RtPtr weights = rt_scratch(rt, EVALUATE_LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head_chunk_1 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_1); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_1, weights, lm_head_chunk_1);
 
-    /* loss.rows.chunk.1 */
+    /* loss.rows.chunk.1: cross_entropy -> rows_chunk_1, lse_chunk_1 */
     RtPtr labels_chunk_1 = rt_input(rt, LABELS_CHUNK_1); /* i32 [2048, 1] */
     RtPtr rows_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_1); /* f32 [2048, 1] */
     RtPtr lse_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_1); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_1,
         &labels_chunk_1, &loss_weight, &rows_chunk_1, &lse_chunk_1);
 
-    /* lm_head.chunk.2 */
+    /* lm_head.chunk.2: matmul -> lm_head_chunk_2 */
     RtPtr norm_chunk_2 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
     RtPtr lm_head_chunk_2 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_2); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_2, weights, lm_head_chunk_2);
 
-    /* loss.rows.chunk.2 */
+    /* loss.rows.chunk.2: cross_entropy -> rows_chunk_2, lse_chunk_2 */
     RtPtr labels_chunk_2 = rt_input(rt, LABELS_CHUNK_2); /* i32 [2048, 1] */
     RtPtr rows_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_2); /* f32 [2048, 1] */
     RtPtr lse_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_2); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_2,
         &labels_chunk_2, &loss_weight, &rows_chunk_2, &lse_chunk_2);
 
-    /* lm_head.chunk.3 */
+    /* lm_head.chunk.3: matmul -> lm_head_chunk_3 */
     RtPtr norm_chunk_3 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
     RtPtr lm_head_chunk_3 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_3); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_3, weights, lm_head_chunk_3);
 
-    /* loss.rows.chunk.3 */
+    /* loss.rows.chunk.3: cross_entropy -> rows_chunk_3, lse_chunk_3 */
     RtPtr labels_chunk_3 = rt_input(rt, LABELS_CHUNK_3); /* i32 [2048, 1] */
     RtPtr rows_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_3); /* f32 [2048, 1] */
     RtPtr lse_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_3); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_3,
         &labels_chunk_3, &loss_weight, &rows_chunk_3, &lse_chunk_3);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [8192, 1] */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows, &eval_loss);

@@ -11,9 +11,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -193,7 +194,7 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 1 launch, 768 FLOP, 2.06 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [16] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 16] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 16] */
@@ -202,7 +203,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 11.3 kFLOP, 16.4 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, rstd, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 64] */
     RtPtr input_layernorm_weight = /* bf16 [64] */
@@ -217,7 +218,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.*: self_attn, attn_residual, mlp, mlp_residual.
  * 9 launches, 2.75 MFLOP, 227 KiB; called for layer = 0 to 2. */
 static void layers_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_k_v_proj */
+    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* bf16 [32, 64] */
     RtPtr q_k_v_proj_weight = /* bf16 [192, 64] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
@@ -225,7 +226,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x192x64_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place */
+    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 16] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 16] */
@@ -234,7 +235,7 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_32x64_of_192, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.y */
@@ -246,13 +247,14 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [64, 64] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [32, 64] */
         rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr post_attention_layernorm_weight = /* bf16 [64] */
@@ -266,14 +268,14 @@ static void layers_forward(Rt *rt, int layer) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj */
+    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [256, 64] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer));
     RtPtr gate_up_proj_y = /* bf16 [32, 256] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x256x64_nt, post_attention_layernorm, gate_up_proj_weight, gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [32, 128], columns 128 to 255 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer));
     RtPtr up_proj = /* bf16 [32, 128], columns 0 to 127 of gate_up_proj.y */
@@ -281,13 +283,14 @@ static void layers_forward(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* bf16 [32, 128] */
     RT_LAUNCH(rt, K_swiglu_32x128, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [64, 128] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x128_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_rstd,
+     * input_layernorm_2 */
     RtPtr input_layernorm_weight = /* bf16 [64] */
         rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
                                 : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
@@ -304,14 +307,14 @@ static void layers_forward(Rt *rt, int layer) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 284 kFLOP, 24.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 64] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -320,7 +323,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, update_gate, add -> step_loss, update_gate */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr update_gate = rt_scratch(rt, UPDATE_GATE); /* f32 [1] */
@@ -334,7 +337,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* rates, lm_head, norm, lm_head.adamw, layers.2, norm.vectors.
  * 7 launches, 639 kFLOP, 211 KiB. */
 static void rates_to_layers_2_backward(Rt *rt) {
-    /* rates */
+    /* rates: rates -> rates_lr, rates_bias_correction1, rates_bias_correction2 */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [4, 1] */
     RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
@@ -347,19 +350,20 @@ static void rates_to_layers_2_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rates, RT_GRID(1, 1, 1), &step, &lr, &applied, &bias_correction1,
         &bias_correction2, &rates_lr, &rates_bias_correction1, &rates_bias_correction2);
 
-    /* lm_head.weight.grad */
+    /* lm_head.weight.grad: matmul -> lm_head_gradients */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 64] */
     RtPtr lm_head_gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [64, 64] */
     rt_gemm(rt, G_gemm_64x64x32_tn, lm_head_grad, norm, lm_head_gradients);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 64] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* lm_head.adamw */
+    /* lm_head.adamw: adamw of lm_head.weight -> lm_head_master, lm_head_exp_avg,
+     * lm_head_exp_avg_sq, lm_head_squares, lm_head_weight */
     RtPtr lm_head_master = rt_state(rt, LM_HEAD_MASTER); /* f32 [4, 1024] */
     RtPtr lm_head_exp_avg = rt_state(rt, LM_HEAD_EXP_AVG); /* f32 [4, 1024] */
     RtPtr lm_head_exp_avg_sq = rt_state(rt, LM_HEAD_EXP_AVG_SQ); /* f32 [4, 1024] */
@@ -372,7 +376,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
         &rates_bias_correction2, &lm_head_squares, &lm_head_weight);
     rt_observe(rt, "grad", lm_head_gradients, RT_F32, 4, 1024, 1024);
 
-    /* model.norm.weight.grad */
+    /* model.norm.weight.grad: rms_norm_weight_grad -> norm_weight_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* bf16 [32, 64] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
     RtPtr norm_weight_grad = rt_state(rt, MODEL_NORM_WEIGHT_GRAD); /* f32 [64] */
@@ -380,13 +384,14 @@ static void rates_to_layers_2_backward(Rt *rt) {
         &norm_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.2.mlp_residual.grad */
+    /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [64] */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_rms_norm_grad_32x64, RT_GRID(4, 1, 1), &mlp_residual, &norm_weight, &rstd,
         &norm_grad, &mlp_residual_grad);
 
-    /* model.norm.vectors.adamw */
+    /* model.norm.vectors.adamw: adamw of model.norm.weight -> vectors_master, vectors_exp_avg,
+     * vectors_exp_avg_sq, vectors_squares, new_weight */
     RtPtr vectors_master = rt_state(rt, MODEL_NORM_VECTORS_MASTER); /* f32 [1, 1024] */
     RtPtr vectors_gradients = rt_state(rt, MODEL_NORM_VECTORS_GRADIENTS); /* f32 [1, 1024] */
     RtPtr vectors_exp_avg = rt_state(rt, MODEL_NORM_VECTORS_EXP_AVG); /* f32 [1, 1024] */
@@ -405,7 +410,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
  * attn_residual.
  * 7 launches, 3.21 MFLOP, 273 KiB; called for layer = 2 down to 1. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
-    /* model.layers.*.mlp.down_proj.weight.grad */
+    /* model.layers.*.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* bf16 [32, 128] */
@@ -415,13 +420,13 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_64x128x32_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.act.grad: act_grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [64, 128] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 128] */
     rt_gemm(rt, G_gemm_32x128x64_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 128], columns 128 to 255 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer));
     RtPtr up_proj = /* bf16 [32, 128], columns 0 to 127 of gate_up_proj.y */
@@ -433,7 +438,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_grad_32x128_of_256, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.mlp.gate_up_proj.weight.grad */
+    /* model.layers.*.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
     RtPtr gate_up_proj_dy = /* bf16 [32, 256] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 64] */
@@ -446,7 +451,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
         gate_up_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [256, 64] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer));
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 64] */
@@ -454,7 +459,8 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x64x256_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad */
+    /* model.layers.*.post_attention_layernorm.weight.grad:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 64] */
     RtPtr rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
@@ -466,7 +472,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
         &post_attention_layernorm_grad, &post_attention_layernorm_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.attn_residual.grad */
+    /* model.layers.*.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual_grad = /* bf16 [32, 64] */
@@ -479,7 +485,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
 /* model.layers.*: self_attn, input_layernorm, adamw, mlp_residual, vectors.
  * 10 launches, 3.12 MFLOP, 1.45 MiB; called for layer = 2 down to 1. */
 static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.o_proj.weight.grad */
+    /* model.layers.*.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 64] */
@@ -490,13 +496,13 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_64x64x32_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad */
+    /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [64, 64] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.y */
@@ -515,7 +521,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy */
@@ -524,7 +530,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.*.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 192] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* bf16 [32, 64] */
@@ -535,14 +541,17 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_192x64x32_tn, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [192, 64] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x64x192_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.adamw */
+    /* model.layers.*.adamw: adamw of model.layers.*.self_attn.q_proj.weight,
+     * model.layers.*.self_attn.k_proj.weight, model.layers.*.self_attn.v_proj.weight,
+     * model.layers.*.self_attn.o_proj.weight and 3 more -> layers_master, layers_exp_avg,
+     * layers_exp_avg_sq, layers_squares, layers_new_weight */
     RtPtr layers_master = rt_state(rt, MODEL_LAYERS_MASTER(layer)); /* f32 [40, 1024] */
     RtPtr layers_gradients = rt_scratch(rt, MODEL_LAYERS_GRADIENTS); /* f32 [40, 1024] */
     RtPtr layers_exp_avg = rt_state(rt, MODEL_LAYERS_EXP_AVG(layer)); /* f32 [40, 1024] */
@@ -560,7 +569,8 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         &bias_correction2, &layers_squares, &layers_new_weight);
     rt_observe(rt, "grad", layers_gradients, RT_F32, 40, 1024, 1024);
 
-    /* model.layers.*.input_layernorm.weight.grad */
+    /* model.layers.*.input_layernorm.weight.grad:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 64] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [32, 1] */
     RtPtr input_layernorm_weight_grad = /* f32 [64] */
@@ -569,7 +579,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         &input_layernorm_grad, &input_layernorm_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp_residual.grad */
+    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr input_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 64] */
@@ -578,7 +588,9 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
 
-    /* model.layers.*.vectors.adamw */
+    /* model.layers.*.vectors.adamw: adamw of model.layers.*.input_layernorm.weight,
+     * model.layers.*.post_attention_layernorm.weight -> vectors_master, vectors_exp_avg,
+     * vectors_exp_avg_sq, vectors_squares, vectors_new_weight */
     RtPtr vectors_master = rt_state(rt, MODEL_LAYERS_VECTORS_MASTER(layer)); /* f32 [2, 1024] */
     RtPtr vectors_gradients = /* f32 [2, 1024] */
         rt_state(rt, MODEL_LAYERS_VECTORS_GRADIENTS(layer));
@@ -600,19 +612,19 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
  * attn_residual.
  * 7 launches, 3.21 MFLOP, 273 KiB. */
 static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.weight.grad */
+    /* model.layers.0.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* bf16 [32, 64] */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* bf16 [32, 128] */
     RtPtr down_proj_weight_grad = /* f32 [64, 128] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_64x128x32_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* bf16 [64, 128] */
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 128] */
     rt_gemm(rt, G_gemm_32x128x64_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 128], columns 128 to 255 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [32, 128], columns 0 to 127 of gate_up_proj.y */
@@ -624,7 +636,7 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x128_of_256, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.mlp.gate_up_proj.weight.grad */
+    /* model.layers.0.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
     RtPtr gate_up_proj_dy = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY); /* bf16 [32, 256] */
     RtPtr post_attention_layernorm = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
@@ -633,7 +645,7 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_256x64x32_tn, gate_up_proj_dy, post_attention_layernorm,
         gate_up_proj_weight_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [256, 64] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT);
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 64] */
@@ -641,7 +653,8 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x256_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 64] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [64] */
@@ -649,7 +662,7 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x64, RT_GRID(1, 1, 1), &attn_residual, &rstd,
         &post_attention_layernorm_grad, &post_attention_layernorm_weight_grad);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual_grad = /* bf16 [32, 64] */
@@ -662,7 +675,7 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
 /* model.layers.0: self_attn.o_proj, self_attn, self_attn.q_k_v_proj, input_layernorm, adamw.
  * 8 launches, 3.06 MFLOP, 1.37 MiB. */
 static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
-    /* model.layers.0.self_attn.o_proj.weight.grad */
+    /* model.layers.0.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 64] */
@@ -670,12 +683,12 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_64x64x32_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [64, 64] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.y */
@@ -694,7 +707,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy */
@@ -703,7 +716,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.0.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 192] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* bf16 [32, 64] */
@@ -711,14 +724,17 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_192x64x32_tn, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
 
-    /* model.layers.0.input_layernorm.grad */
+    /* model.layers.0.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [192, 64] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT);
     RtPtr input_layernorm_grad = /* bf16 [32, 64] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x64x192_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.0.adamw */
+    /* model.layers.0.adamw: adamw of model.layers.0.self_attn.q_proj.weight,
+     * model.layers.0.self_attn.k_proj.weight, model.layers.0.self_attn.v_proj.weight,
+     * model.layers.0.self_attn.o_proj.weight and 3 more -> master, exp_avg, exp_avg_sq, squares,
+     * new_weight */
     RtPtr master = rt_state(rt, MODEL_LAYERS_0_MASTER); /* f32 [40, 1024] */
     RtPtr gradients = rt_scratch(rt, MODEL_LAYERS_0_GRADIENTS); /* f32 [40, 1024] */
     RtPtr exp_avg = rt_state(rt, MODEL_LAYERS_0_EXP_AVG); /* f32 [40, 1024] */
@@ -734,7 +750,8 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         &update_gate, &rates_lr, &bias_correction1, &bias_correction2, &squares, &new_weight);
     rt_observe(rt, "grad", gradients, RT_F32, 40, 1024, 1024);
 
-    /* model.layers.0.input_layernorm.weight.grad */
+    /* model.layers.0.input_layernorm.weight.grad:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 64] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr input_layernorm_weight_grad = /* f32 [64] */
@@ -746,7 +763,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
 /* embed_tokens, layers.0, embed_tokens.zero, embed_tokens.adamw.
  * 7 launches, 130 kFLOP, 254 KiB. */
 static void embed_tokens_and_layers_0_backward(Rt *rt) {
-    /* model.embed_tokens.grad */
+    /* model.embed_tokens.grad: rms_norm_grad, add -> embed_tokens_grad */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 64] */
     RtPtr input_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
@@ -760,7 +777,9 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &embed_tokens_grad);
 
-    /* model.layers.0.vectors.adamw */
+    /* model.layers.0.vectors.adamw: adamw of model.layers.0.input_layernorm.weight,
+     * model.layers.0.post_attention_layernorm.weight -> vectors_master, vectors_exp_avg,
+     * vectors_exp_avg_sq, vectors_squares, vectors_new_weight */
     RtPtr vectors_master = rt_state(rt, MODEL_LAYERS_0_VECTORS_MASTER); /* f32 [2, 1024] */
     RtPtr vectors_gradients = rt_state(rt, MODEL_LAYERS_0_VECTORS_GRADIENTS); /* f32 [2, 1024] */
     RtPtr vectors_exp_avg = rt_state(rt, MODEL_LAYERS_0_VECTORS_EXP_AVG); /* f32 [2, 1024] */
@@ -775,28 +794,30 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
         &bias_correction2, &vectors_squares, &vectors_new_weight);
 
-    /* model.embed_tokens.weight.grad.zero */
+    /* model.embed_tokens.weight.grad.zero: zero -> embed_tokens_gradients */
     RtPtr embed_tokens_gradients = rt_scratch(rt, MODEL_EMBED_TOKENS_GRADIENTS); /* f32 [64, 64] */
     rt_zero(rt, embed_tokens_gradients, 16384);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_keys */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight_grad_keys = /* i64 [32, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS);
     RT_LAUNCH(rt, K_embedding_sort_32x32, RT_GRID(1, 1, 1), &input_ids,
         &embed_tokens_weight_grad_keys);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_partial */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_partial */
     RtPtr embed_tokens_weight_grad_partial = /* f32 [1, 64] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL);
     RT_LAUNCH(rt, K_embedding_grad_parts_32x64, RT_GRID(1, 1, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys, &embed_tokens_weight_grad_partial);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_gradients */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_gradients */
     RT_LAUNCH(rt, K_embedding_grad_32x64, RT_GRID(8, 1, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys, &embed_tokens_weight_grad_partial, &embed_tokens_gradients);
 
-    /* model.embed_tokens.adamw */
+    /* model.embed_tokens.adamw: adamw of model.embed_tokens.weight -> embed_tokens_master,
+     * embed_tokens_exp_avg, embed_tokens_exp_avg_sq, embed_tokens_squares,
+     * embed_tokens_new_weight */
     RtPtr embed_tokens_master = rt_state(rt, MODEL_EMBED_TOKENS_MASTER); /* f32 [4, 1024] */
     RtPtr embed_tokens_exp_avg = rt_state(rt, MODEL_EMBED_TOKENS_EXP_AVG); /* f32 [4, 1024] */
     RtPtr embed_tokens_exp_avg_sq = rt_state(rt, MODEL_EMBED_TOKENS_EXP_AVG_SQ); /* f32 [4, 1024] */
@@ -832,7 +853,8 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 1 launch, 1.15 kFLOP, 4.04 KiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, advance_step -> step, bad_step, applied,
+     * step_loss and 2 more */
     RtPtr squares = rt_state(rt, GRAD_NORM_SQUARES); /* f32 [1024] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
@@ -846,7 +868,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 11.3 kFLOP, 16.2 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 64] */
     RtPtr input_layernorm_weight = /* bf16 [64] */
@@ -861,7 +883,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.*: self_attn, attn_residual, mlp.
  * 8 launches, 2.73 MFLOP, 211 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_k_v_proj */
+    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [32, 64] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [192, 64] */
@@ -870,7 +892,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x192x64_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place */
+    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 16] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 16] */
@@ -879,7 +901,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_32x64_of_192, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 64], columns 64 to 127 of q_k_v_proj.y */
@@ -891,13 +913,13 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [64, 64] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 64] */
     RtPtr post_attention_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
@@ -907,14 +929,14 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x64_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj */
+    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [256, 64] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer));
     RtPtr gate_up_proj_y = /* bf16 [32, 256] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_Y);
     rt_gemm(rt, G_gemm_32x256x64_nt, post_attention_layernorm, gate_up_proj_weight, gate_up_proj_y);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [32, 128], columns 128 to 255 of gate_up_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [32, 128], columns 0 to 127 of gate_up_proj.y */
@@ -922,7 +944,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* bf16 [32, 128] */
     RT_LAUNCH(rt, K_swiglu_32x128, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [64, 128] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* bf16 [32, 64] */
@@ -931,7 +953,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 15.4 kFLOP, 16.1 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 64] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* bf16 [32, 64] */
     RtPtr input_layernorm_weight = /* bf16 [64] */
@@ -945,7 +967,7 @@ static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 15.4 kFLOP, 12.1 KiB. */
 static void layers_2_mlp_residual_evaluate(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> norm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 64] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ); /* bf16 [32, 64] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [64] */
@@ -957,13 +979,13 @@ static void layers_2_mlp_residual_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 274 kFLOP, 20.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 64] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x64_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -971,7 +993,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }

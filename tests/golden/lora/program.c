@@ -12,9 +12,10 @@
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *   merge       For --merge: exports the adapted weights with the adapter merged into them.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -326,7 +327,7 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 1 launch, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -335,7 +336,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -349,7 +350,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 8 launches, 252 kFLOP, 79.5 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj */
+    /* model.layers.*.self_attn.q_proj: matmul -> q_proj */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
@@ -357,44 +358,44 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ(layer));
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
-    /* model.layers.*.self_attn.q_proj.u */
+    /* model.layers.*.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, q_proj_u);
 
-    /* model.layers.*.self_attn.q_proj.lora_B */
+    /* model.layers.*.self_attn.q_proj.lora_B: matmul -> q_proj */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, q_proj_u, lora_B_weight, q_proj);
 
-    /* model.layers.*.self_attn.k_proj */
+    /* model.layers.*.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ(layer));
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.*.self_attn.v_proj */
+    /* model.layers.*.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(layer)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* f32 [32, 32] */
@@ -404,7 +405,8 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
  * 8 launches, 338 kFLOP, 115 KiB; called for layer = 0 to 2. */
 static void layers_mlp_forward(Rt *rt, int layer) {
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* f32 [32, 32] */
         rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* f32 [32, 32] */
@@ -419,39 +421,40 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_proj */
+    /* model.layers.*.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.*.mlp.up_proj */
+    /* model.layers.*.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp.down_proj.u */
+    /* model.layers.*.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr down_proj_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
-    /* model.layers.*.mlp.down_proj.lora_B */
+    /* model.layers.*.mlp.down_proj.lora_B: matmul -> down_proj */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_u, lora_B_weight, down_proj);
 
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_rstd,
+     * input_layernorm */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
                                 : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
@@ -467,14 +470,14 @@ static void layers_mlp_forward(Rt *rt, int layer) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 153 kFLOP, 36.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -483,7 +486,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -494,13 +497,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.layers.2.mlp_residual.grad */
+    /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -512,7 +515,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 /* model.layers.*: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
  * 9 launches, 361 kFLOP, 129 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_backward(Rt *rt, int layer) {
-    /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr down_proj_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer)); /* f32 [32, 4] */
@@ -523,13 +526,13 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.down_proj.u.grad */
+    /* model.layers.*.mlp.down_proj.u.grad: matmul -> u_grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, lora_B_weight, u_grad);
 
-    /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* f32 [32, 48] */
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
@@ -538,18 +541,18 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x48x32_tn, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.act.grad: act_grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, u_grad, lora_A_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad: act_grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(layer)); /* f32 [32, 48] */
@@ -557,19 +560,19 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.attn_residual.grad */
+    /* model.layers.*.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
@@ -586,7 +589,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
  * self_attn.q_proj, input_layernorm.
  * 11 launches, 362 kFLOP, 128 KiB; called for layer = 2 down to 1. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.grad: self_attn_grad */
+    /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr o_proj_weight = /* f32 [32, 32] */
@@ -594,7 +597,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -613,7 +616,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
@@ -622,19 +625,19 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, self_attn_grad_k, k_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
@@ -643,13 +646,13 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a48, self_attn_grad_q, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_proj.u.grad */
+    /* model.layers.*.self_attn.q_proj.u.grad: matmul -> u_grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nn_a48, self_attn_grad_q, lora_B_weight, u_grad);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
@@ -658,17 +661,17 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_4x32x32_tn, u_grad, input_layernorm, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nn_add, u_grad, lora_A_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, self_attn_grad_q, q_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.mlp_residual.grad */
+    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -683,13 +686,13 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
 /* model.layers.0.self_attn: o_proj, attention_grad, q_proj.
  * 6 launches, 212 kFLOP, 66.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -707,7 +710,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos, &rope_sin,
         &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -716,20 +719,20 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.q_proj.u.grad */
+    /* model.layers.0.self_attn.q_proj.u.grad: matmul -> u_grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, lora_B_weight, u_grad);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* f32 [32, 32] */
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
@@ -759,17 +762,18 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 4 launches, 286 kFLOP, 904 KiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -787,7 +791,9 @@ static void update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight, model.layers.0.mlp.down_proj.lora_A.weight,
+     * model.layers.0.mlp.down_proj.lora_B.weight and 8 more -> trained, exp_avg, exp_avg_sq */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [12, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [12, 1024] */
@@ -798,7 +804,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -813,7 +819,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 8 launches, 252 kFLOP, 79.5 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj */
+    /* model.layers.*.self_attn.q_proj: matmul -> q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_proj_weight = /* f32 [32, 32] */
@@ -822,31 +828,31 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
-    /* model.layers.*.self_attn.q_proj.u */
+    /* model.layers.*.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr q_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, q_proj_u);
 
-    /* model.layers.*.self_attn.q_proj.lora_B */
+    /* model.layers.*.self_attn.q_proj.lora_B: matmul -> q_proj */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, q_proj_u, lora_B_weight, q_proj);
 
-    /* model.layers.*.self_attn.k_proj */
+    /* model.layers.*.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.*.self_attn.v_proj */
+    /* model.layers.*.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -854,13 +860,13 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
@@ -870,7 +876,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj.
  * 7 launches, 329 kFLOP, 98.4 KiB; called for layer = 0 to 2. */
 static void layers_mlp_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
@@ -881,34 +887,34 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_proj */
+    /* model.layers.*.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.*.mlp.up_proj */
+    /* model.layers.*.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp.down_proj.u */
+    /* model.layers.*.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr down_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
-    /* model.layers.*.mlp.down_proj.lora_B */
+    /* model.layers.*.mlp.down_proj.lora_B: matmul -> down_proj */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_u, lora_B_weight, down_proj);
@@ -916,7 +922,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 16.1 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -930,7 +936,7 @@ static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 12.1 KiB. */
 static void layers_2_mlp_residual_evaluate(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> norm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
@@ -942,13 +948,13 @@ static void layers_2_mlp_residual_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 28.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -956,7 +962,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
@@ -981,7 +987,7 @@ static void evaluate(Rt *rt) {
 /* model.layers.*: self_attn.q_proj, mlp.down_proj.
  * 6 launches, 23.0 kFLOP, 52.2 KiB; called for layer = 0 to 2. */
 static void layers_merge(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.delta */
+    /* model.layers.*.self_attn.q_proj.delta: matmul -> q_proj_delta */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
@@ -990,17 +996,17 @@ static void layers_merge(Rt *rt, int layer) {
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x32x4_nn, q_proj_lora_B_weight, q_proj_lora_A_weight, q_proj_delta);
 
-    /* model.layers.*.self_attn.q_proj.merged */
+    /* model.layers.*.self_attn.q_proj.merged: add -> q_proj_merged */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* f32 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight, &q_proj_delta, &q_proj_merged);
 
-    /* model.layers.*.self_attn.q_proj.export */
+    /* model.layers.*.self_attn.q_proj.export: export */
     rt_export(rt, q_proj_weight, "weight", q_proj_merged, RT_F32, 32, 32);
 
-    /* model.layers.*.mlp.down_proj.delta */
+    /* model.layers.*.mlp.down_proj.delta: matmul -> down_proj_delta */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
@@ -1010,7 +1016,7 @@ static void layers_merge(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x48x4_nn_scaled, down_proj_lora_B_weight, down_proj_lora_A_weight,
         down_proj_delta);
 
-    /* model.layers.*.mlp.down_proj.merged */
+    /* model.layers.*.mlp.down_proj.merged: add -> down_proj_merged */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* f32 [32, 48] */
@@ -1018,7 +1024,7 @@ static void layers_merge(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &down_proj_weight, &down_proj_delta,
         &down_proj_merged);
 
-    /* model.layers.*.mlp.down_proj.export */
+    /* model.layers.*.mlp.down_proj.export: export */
     rt_export(rt, down_proj_weight, "weight", down_proj_merged, RT_F32, 32, 48);
 }
 

@@ -11,9 +11,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -225,7 +226,7 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 1 launch, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -234,7 +235,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 8.31 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, rstd, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -249,7 +250,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.*: self_attn, attn_residual, mlp, mlp_residual.
  * 10 launches, 621 kFLOP, 86.9 KiB; called for layer = 0 to 1. */
 static void layers_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_k_v_proj */
+    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* bf16 [32, 32] */
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
@@ -257,7 +258,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x96x32_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place */
+    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -266,7 +267,7 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_32x32_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
@@ -278,13 +279,14 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
@@ -298,28 +300,28 @@ static void layers_forward(Rt *rt, int layer) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_proj */
+    /* model.layers.*.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = /* bf16 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.*.mlp.up_proj */
+    /* model.layers.*.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* bf16 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj */
+    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, norm_rstd, norm */
     RtPtr norm_weight = /* bf16 [32] */
         rt_state(rt, layer == 0 ? MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT : MODEL_NORM_WEIGHT);
     RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* bf16 [32, 32] */
@@ -334,14 +336,14 @@ static void layers_forward(Rt *rt, int layer) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 153 kFLOP, 18.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, embed_tokens_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -350,7 +352,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -361,19 +363,19 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* embed_tokens, norm.
  * 4 launches, 265 kFLOP, 36.6 KiB. */
 static void embed_tokens_and_norm_backward(Rt *rt) {
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: matmul -> embed_tokens_weight_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr embed_tokens_weight_grad = /* f32 [64, 32] */
         rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_64x32x32_tn_add, lm_head_grad, norm, embed_tokens_weight_grad);
 
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, embed_tokens_weight, norm_grad);
 
-    /* model.norm.weight.grad.part */
+    /* model.norm.weight.grad.part: rms_norm_weight_grad -> norm_weight_grad_part */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
     RtPtr norm_weight_grad_part = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART); /* f32 [32] */
@@ -382,7 +384,7 @@ static void embed_tokens_and_norm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &mlp_residual, &rstd, &norm_grad,
         &norm_weight_grad_part);
 
-    /* model.norm.weight.grad */
+    /* model.norm.weight.grad: add -> norm_weight_grad */
     RtPtr norm_weight_grad = rt_state(rt, MODEL_NORM_WEIGHT_GRAD); /* f32 [32] */
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &norm_weight_grad, &norm_weight_grad_part);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
@@ -391,7 +393,7 @@ static void embed_tokens_and_norm_backward(Rt *rt) {
 /* model.layers.1: mlp_residual, mlp, post_attention_layernorm, attn_residual.
  * 11 launches, 628 kFLOP, 111 KiB. */
 static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
-    /* model.layers.1.mlp_residual.grad */
+    /* model.layers.1.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -400,7 +402,7 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_grad_32x32, RT_GRID(4, 1, 1), &mlp_residual, &norm_weight, &norm_rstd,
         &norm_grad, &mlp_residual_grad);
 
-    /* model.layers.1.mlp.down_proj.weight.grad */
+    /* model.layers.1.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT); /* bf16 [32, 48] */
     RtPtr down_proj_weight_grad = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT_GRAD);
@@ -409,12 +411,12 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.mlp.act.grad: act_grad */
+    /* model.layers.1.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.1.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.1.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -422,7 +424,7 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.1.mlp.up_proj.weight.grad */
+    /* model.layers.1.mlp.up_proj.weight.grad: matmul -> up_proj_weight_grad */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM);
     RtPtr up_proj_weight_grad = /* f32 [48, 32] */
@@ -432,13 +434,13 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_up, post_attention_layernorm, up_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.1.mlp.gate_proj.weight.grad */
+    /* model.layers.1.mlp.gate_proj.weight.grad: matmul -> gate_proj_weight_grad */
     RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -446,12 +448,13 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
         gate_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.1.post_attention_layernorm.weight.grad.part */
+    /* model.layers.1.post_attention_layernorm.weight.grad.part:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad_part */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD);
@@ -463,14 +466,15 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
         &post_attention_layernorm_weight_grad_part);
 
-    /* model.layers.1.post_attention_layernorm.weight.grad */
+    /* model.layers.1.post_attention_layernorm.weight.grad:
+     * add -> post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
         &post_attention_layernorm_weight_grad_part);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.attn_residual.grad */
+    /* model.layers.1.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
@@ -483,7 +487,7 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
 /* model.layers.1: self_attn.o_proj, self_attn, self_attn.q_k_v_proj, input_layernorm.
  * 8 launches, 649 kFLOP, 96.1 KiB. */
 static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
-    /* model.layers.1.self_attn.o_proj.weight.grad */
+    /* model.layers.1.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN); /* bf16 [32, 32] */
@@ -494,12 +498,12 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_tn_add, attn_residual_grad, self_attn, o_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.self_attn.grad: self_attn_grad */
+    /* model.layers.1.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.1.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.1.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
@@ -518,7 +522,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.1.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.1.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
@@ -527,7 +531,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.1.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.1.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 96] */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM); /* bf16 [32, 32] */
@@ -538,14 +542,15 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_96x32x32_tn_add, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT);
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x96_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.1.input_layernorm.weight.grad.part */
+    /* model.layers.1.input_layernorm.weight.grad.part:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad_part */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
@@ -555,7 +560,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &mlp_residual, &rstd,
         &input_layernorm_grad, &input_layernorm_weight_grad_part);
 
-    /* model.layers.1.input_layernorm.weight.grad */
+    /* model.layers.1.input_layernorm.weight.grad: add -> input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
@@ -566,7 +571,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
 /* model.layers.0: mlp_residual, mlp, post_attention_layernorm, attn_residual.
  * 11 launches, 629 kFLOP, 113 KiB. */
 static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
-    /* model.layers.0.mlp_residual.grad */
+    /* model.layers.0.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
@@ -581,7 +586,7 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad,
         &layers_1_attn_residual_grad, &mlp_residual_grad);
 
-    /* model.layers.0.mlp.down_proj.weight.grad */
+    /* model.layers.0.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* bf16 [32, 48] */
     RtPtr down_proj_weight_grad = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD);
@@ -590,12 +595,12 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -603,7 +608,7 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.mlp.up_proj.weight.grad */
+    /* model.layers.0.mlp.up_proj.weight.grad: matmul -> up_proj_weight_grad */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
     RtPtr up_proj_weight_grad = /* f32 [48, 32] */
@@ -613,13 +618,13 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_up, post_attention_layernorm, up_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.mlp.gate_proj.weight.grad */
+    /* model.layers.0.mlp.gate_proj.weight.grad: matmul -> gate_proj_weight_grad */
     RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -627,12 +632,13 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
         gate_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad.part */
+    /* model.layers.0.post_attention_layernorm.weight.grad.part:
+     * rms_norm_weight_grad -> post_attention_layernorm_weight_grad_part */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD);
@@ -644,14 +650,15 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
         &post_attention_layernorm_weight_grad_part);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad:
+     * add -> post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
         &post_attention_layernorm_weight_grad_part);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> layers_0_attn_residual_grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr layers_0_attn_residual_grad = /* bf16 [32, 32] */
@@ -664,7 +671,7 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
 /* model.layers.0: self_attn.o_proj, self_attn, self_attn.q_k_v_proj, input_layernorm.
  * 8 launches, 649 kFLOP, 96.1 KiB. */
 static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
-    /* model.layers.0.self_attn.o_proj.weight.grad */
+    /* model.layers.0.self_attn.o_proj.weight.grad: matmul -> o_proj_weight_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
@@ -675,12 +682,12 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_tn_add, attn_residual_grad, self_attn, o_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
@@ -699,7 +706,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
@@ -708,7 +715,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_k_v_proj.weight.grad */
+    /* model.layers.0.self_attn.q_k_v_proj.weight.grad: matmul -> q_k_v_proj_weight_grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 96] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* bf16 [32, 32] */
@@ -719,14 +726,15 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_96x32x32_tn_add, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.input_layernorm.grad */
+    /* model.layers.0.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT);
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x96_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.0.input_layernorm.weight.grad.part */
+    /* model.layers.0.input_layernorm.weight.grad.part:
+     * rms_norm_weight_grad -> input_layernorm_weight_grad_part */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
@@ -734,7 +742,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &embed_tokens, &rstd,
         &input_layernorm_grad, &input_layernorm_weight_grad_part);
 
-    /* model.layers.0.input_layernorm.weight.grad */
+    /* model.layers.0.input_layernorm.weight.grad: add -> input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
@@ -744,7 +752,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
 /* embed_tokens: rms_norm_grad, embedding_grad.
  * 4 launches, 12.3 kFLOP, 29.3 KiB. */
 static void embed_tokens_backward(Rt *rt) {
-    /* model.embed_tokens.grad */
+    /* model.embed_tokens.grad: rms_norm_grad, add -> embed_tokens_grad */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
@@ -758,20 +766,20 @@ static void embed_tokens_backward(Rt *rt) {
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &embed_tokens_grad);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_keys */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight_grad_keys = /* i64 [32, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS);
     RT_LAUNCH(rt, K_embedding_sort_32x32, RT_GRID(1, 1, 1), &input_ids,
         &embed_tokens_weight_grad_keys);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_partial */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad_partial */
     RtPtr embed_tokens_weight_grad_partial = /* f32 [1, 32] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL);
     RT_LAUNCH(rt, K_embedding_grad_parts_32x32, RT_GRID(1, 1, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys, &embed_tokens_weight_grad_partial);
 
-    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad */
+    /* model.embed_tokens.weight.grad: embedding_grad -> embed_tokens_weight_grad */
     RtPtr embed_tokens_weight_grad = /* f32 [64, 32] */
         rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_embedding_grad_32x32, RT_GRID(8, 1, 1), &embed_tokens_grad,
@@ -798,17 +806,18 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 5 launches, 558 kFLOP, 1.51 MiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [27, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 27});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -826,7 +835,9 @@ static void update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.embed_tokens.weight, model.layers.0.input_layernorm.weight,
+     * model.layers.0.self_attn.q_proj.weight,
+     * model.layers.0.self_attn.k_proj.weight and 16 more -> master, exp_avg, exp_avg_sq, trained */
     RtPtr master = rt_state(rt, MASTER); /* f32 [27, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [27, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [27, 1024] */
@@ -835,14 +846,14 @@ static void update(Rt *rt) {
         &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &trained,
         &(int64_t){/* rows */ 27});
 
-    /* zero_grad */
+    /* zero_grad: zero -> gradient */
     rt_zero(rt, gradient, 110592);
 }
 
 /* embed_tokens, layers.0.
  * 11 launches, 628 kFLOP, 94.8 KiB. */
 static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, layers_0_input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr layers_0_input_layernorm_weight = /* bf16 [32] */
@@ -854,14 +865,14 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
         &embed_tokens_weight, &layers_0_input_layernorm_weight, &embed_tokens,
         &layers_0_input_layernorm);
 
-    /* model.layers.0.self_attn.q_k_v_proj */
+    /* model.layers.0.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT);
     RtPtr q_k_v_proj_y = /* bf16 [32, 96] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x32_nt, layers_0_input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.0.self_attn.k_q_rope, in place */
+    /* model.layers.0.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -870,7 +881,7 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_rope_32x32_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
@@ -882,12 +893,12 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
@@ -896,26 +907,26 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj */
+    /* model.layers.0.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> mlp_residual, layers_1_input_layernorm */
     RtPtr layers_1_input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
@@ -928,7 +939,7 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
 /* model.layers.1: self_attn, attn_residual, mlp, mlp_residual.
  * 10 launches, 621 kFLOP, 84.6 KiB. */
 static void layers_1_evaluate(Rt *rt) {
-    /* model.layers.1.self_attn.q_k_v_proj */
+    /* model.layers.1.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
@@ -937,7 +948,7 @@ static void layers_1_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x32_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.1.self_attn.k_q_rope, in place */
+    /* model.layers.1.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -946,7 +957,7 @@ static void layers_1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_rope_32x32_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.1.self_attn */
+    /* model.layers.1.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
@@ -958,12 +969,12 @@ static void layers_1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.1.self_attn.o_proj */
+    /* model.layers.1.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.1.attn_residual */
+    /* model.layers.1.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -973,26 +984,26 @@ static void layers_1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.1.mlp.gate_proj */
+    /* model.layers.1.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.1.mlp.up_proj */
+    /* model.layers.1.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.1.mlp.act */
+    /* model.layers.1.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_ACT); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.1.mlp.down_proj */
+    /* model.layers.1.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.1.mlp_residual */
+    /* model.layers.1.mlp_residual: add, rms_norm -> norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
@@ -1002,13 +1013,13 @@ static void layers_1_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 14.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, embed_tokens_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -1016,7 +1027,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }

@@ -12,9 +12,10 @@
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *   merge       For --merge: exports the adapted weights with the adapter merged into them.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -350,19 +351,20 @@ static const RtGemm gemms[] = {
 /* model.layers.0_to_2.self_attn: k_proj, v_proj.
  * 12 launches, 8.34 kFLOP, 7.50 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.k_proj.weight.fetch */
+    /* model.layers.*.self_attn.k_proj.weight.fetch: fetch -> k_proj_weight */
     RtPtr k_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT); /* bf16 [16, 32] */
     RtPtr k_proj_weight_codes = /* u8 [16, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, k_proj_weight, k_proj_weight_codes);
 
-    /* model.layers.*.self_attn.k_proj.weight.absmax_whole */
+    /* model.layers.*.self_attn.k_proj.weight.absmax_whole:
+     * block_absmax -> k_proj_weight_absmax_whole */
     RtPtr k_proj_weight_absmax_whole = /* f32 [8, 1] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_8x64, RT_GRID(1, 1, 1), &k_proj_weight,
         &k_proj_weight_absmax_whole);
 
-    /* model.layers.*.self_attn.k_proj.weight.codes */
+    /* model.layers.*.self_attn.k_proj.weight.codes: quantize_4bit -> k_proj_weight_codes */
     RtPtr k_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of k_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
@@ -371,38 +373,39 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &k_proj_weight_absmax_whole,
         &k_proj_weight_even, &nf4_bounds, &k_proj_weight_odd, &k_proj_weight_codes);
 
-    /* model.layers.*.self_attn.k_proj.weight.absmax_offset */
+    /* model.layers.*.self_attn.k_proj.weight.absmax_offset: mean -> k_proj_weight_absmax_offset */
     RtPtr k_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_8, RT_GRID(1, 1, 1), &k_proj_weight_absmax_whole,
         &k_proj_weight_absmax_offset);
 
-    /* model.layers.*.self_attn.k_proj.weight.absmax2 */
+    /* model.layers.*.self_attn.k_proj.weight.absmax2: block_absmax -> k_proj_weight_absmax2 */
     RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256, RT_GRID(1, 1, 1), &k_proj_weight_absmax_offset,
         &k_proj_weight_absmax_whole, &k_proj_weight_absmax2);
 
-    /* model.layers.*.self_attn.k_proj.weight.absmax */
+    /* model.layers.*.self_attn.k_proj.weight.absmax: quantize_absmax -> k_proj_weight_absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_8, RT_GRID(1, 1, 1), &k_proj_weight_absmax_offset,
         &k_proj_weight_absmax_whole, &k_proj_weight_absmax2, &absmax_bounds, &k_proj_weight_absmax);
 
-    /* model.layers.*.self_attn.v_proj.weight.fetch */
+    /* model.layers.*.self_attn.v_proj.weight.fetch: fetch -> v_proj_weight */
     RtPtr v_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT); /* bf16 [16, 32] */
     RtPtr v_proj_weight_codes = /* u8 [16, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, v_proj_weight, v_proj_weight_codes);
 
-    /* model.layers.*.self_attn.v_proj.weight.absmax_whole */
+    /* model.layers.*.self_attn.v_proj.weight.absmax_whole:
+     * block_absmax -> v_proj_weight_absmax_whole */
     RtPtr v_proj_weight_absmax_whole = /* f32 [8, 1] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_8x64, RT_GRID(1, 1, 1), &v_proj_weight,
         &v_proj_weight_absmax_whole);
 
-    /* model.layers.*.self_attn.v_proj.weight.codes */
+    /* model.layers.*.self_attn.v_proj.weight.codes: quantize_4bit -> v_proj_weight_codes */
     RtPtr v_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of v_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_EVEN);
     RtPtr v_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of v_proj.weight */
@@ -410,19 +413,19 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &v_proj_weight_absmax_whole,
         &v_proj_weight_even, &nf4_bounds, &v_proj_weight_odd, &v_proj_weight_codes);
 
-    /* model.layers.*.self_attn.v_proj.weight.absmax_offset */
+    /* model.layers.*.self_attn.v_proj.weight.absmax_offset: mean -> v_proj_weight_absmax_offset */
     RtPtr v_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_8, RT_GRID(1, 1, 1), &v_proj_weight_absmax_whole,
         &v_proj_weight_absmax_offset);
 
-    /* model.layers.*.self_attn.v_proj.weight.absmax2 */
+    /* model.layers.*.self_attn.v_proj.weight.absmax2: block_absmax -> v_proj_weight_absmax2 */
     RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256, RT_GRID(1, 1, 1), &v_proj_weight_absmax_offset,
         &v_proj_weight_absmax_whole, &v_proj_weight_absmax2);
 
-    /* model.layers.*.self_attn.v_proj.weight.absmax */
+    /* model.layers.*.self_attn.v_proj.weight.absmax: quantize_absmax -> v_proj_weight_absmax */
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_8, RT_GRID(1, 1, 1), &v_proj_weight_absmax_offset,
@@ -433,17 +436,17 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
  * absmax.
  * 6 launches, 7.28 kFLOP, 7.43 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.o_proj.weight.fetch */
+    /* model.layers.*.self_attn.o_proj.weight.fetch: fetch -> o_proj_weight */
     RtPtr o_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 16] */
     rt_fetch(rt, o_proj_weight, codes);
 
-    /* model.layers.*.self_attn.o_proj.weight.absmax_whole */
+    /* model.layers.*.self_attn.o_proj.weight.absmax_whole: block_absmax -> absmax_whole */
     RtPtr absmax_whole = /* f32 [16, 1] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_16x64, RT_GRID(2, 1, 1), &o_proj_weight, &absmax_whole);
 
-    /* model.layers.*.self_attn.o_proj.weight.codes */
+    /* model.layers.*.self_attn.o_proj.weight.codes: quantize_4bit -> codes */
     RtPtr even = /* bf16 [512, 1], columns 0 to 0 of o_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
@@ -452,18 +455,18 @@ static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &absmax_whole, &even, &nf4_bounds,
         &o_proj_weight_odd, &codes);
 
-    /* model.layers.*.self_attn.o_proj.weight.absmax_offset */
+    /* model.layers.*.self_attn.o_proj.weight.absmax_offset: mean -> absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_16, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
-    /* model.layers.*.self_attn.o_proj.weight.absmax2 */
+    /* model.layers.*.self_attn.o_proj.weight.absmax2: block_absmax -> absmax2 */
     RtPtr absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
-    /* model.layers.*.self_attn.o_proj.weight.absmax */
+    /* model.layers.*.self_attn.o_proj.weight.absmax: quantize_absmax -> absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
     RtPtr absmax = /* u8 [16, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
@@ -474,19 +477,20 @@ static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
 /* model.layers.0_to_2.mlp: gate_proj, up_proj.
  * 12 launches, 20.8 kFLOP, 22.2 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
-    /* model.layers.*.mlp.gate_proj.weight.fetch */
+    /* model.layers.*.mlp.gate_proj.weight.fetch: fetch -> gate_proj_weight */
     RtPtr gate_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr gate_proj_weight_codes = /* u8 [48, 16] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, gate_proj_weight, gate_proj_weight_codes);
 
-    /* model.layers.*.mlp.gate_proj.weight.absmax_whole */
+    /* model.layers.*.mlp.gate_proj.weight.absmax_whole:
+     * block_absmax -> gate_proj_weight_absmax_whole */
     RtPtr gate_proj_weight_absmax_whole = /* f32 [24, 1] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &gate_proj_weight,
         &gate_proj_weight_absmax_whole);
 
-    /* model.layers.*.mlp.gate_proj.weight.codes */
+    /* model.layers.*.mlp.gate_proj.weight.codes: quantize_4bit -> gate_proj_weight_codes */
     RtPtr gate_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of gate_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
@@ -495,19 +499,19 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &gate_proj_weight_absmax_whole,
         &gate_proj_weight_even, &nf4_bounds, &gate_proj_weight_odd, &gate_proj_weight_codes);
 
-    /* model.layers.*.mlp.gate_proj.weight.absmax_offset */
+    /* model.layers.*.mlp.gate_proj.weight.absmax_offset: mean -> gate_proj_weight_absmax_offset */
     RtPtr gate_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &gate_proj_weight_absmax_whole,
         &gate_proj_weight_absmax_offset);
 
-    /* model.layers.*.mlp.gate_proj.weight.absmax2 */
+    /* model.layers.*.mlp.gate_proj.weight.absmax2: block_absmax -> gate_proj_weight_absmax2 */
     RtPtr gate_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &gate_proj_weight_absmax_offset,
         &gate_proj_weight_absmax_whole, &gate_proj_weight_absmax2);
 
-    /* model.layers.*.mlp.gate_proj.weight.absmax */
+    /* model.layers.*.mlp.gate_proj.weight.absmax: quantize_absmax -> gate_proj_weight_absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer));
@@ -515,19 +519,20 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
         &gate_proj_weight_absmax_whole, &gate_proj_weight_absmax2, &absmax_bounds,
         &gate_proj_weight_absmax);
 
-    /* model.layers.*.mlp.up_proj.weight.fetch */
+    /* model.layers.*.mlp.up_proj.weight.fetch: fetch -> up_proj_weight */
     RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj_weight_codes = /* u8 [48, 16] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, up_proj_weight, up_proj_weight_codes);
 
-    /* model.layers.*.mlp.up_proj.weight.absmax_whole */
+    /* model.layers.*.mlp.up_proj.weight.absmax_whole:
+     * block_absmax -> up_proj_weight_absmax_whole */
     RtPtr up_proj_weight_absmax_whole = /* f32 [24, 1] */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &up_proj_weight,
         &up_proj_weight_absmax_whole);
 
-    /* model.layers.*.mlp.up_proj.weight.codes */
+    /* model.layers.*.mlp.up_proj.weight.codes: quantize_4bit -> up_proj_weight_codes */
     RtPtr up_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of up_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_EVEN);
     RtPtr up_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of up_proj.weight */
@@ -535,19 +540,19 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &up_proj_weight_absmax_whole,
         &up_proj_weight_even, &nf4_bounds, &up_proj_weight_odd, &up_proj_weight_codes);
 
-    /* model.layers.*.mlp.up_proj.weight.absmax_offset */
+    /* model.layers.*.mlp.up_proj.weight.absmax_offset: mean -> up_proj_weight_absmax_offset */
     RtPtr up_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &up_proj_weight_absmax_whole,
         &up_proj_weight_absmax_offset);
 
-    /* model.layers.*.mlp.up_proj.weight.absmax2 */
+    /* model.layers.*.mlp.up_proj.weight.absmax2: block_absmax -> up_proj_weight_absmax2 */
     RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &up_proj_weight_absmax_offset,
         &up_proj_weight_absmax_whole, &up_proj_weight_absmax2);
 
-    /* model.layers.*.mlp.up_proj.weight.absmax */
+    /* model.layers.*.mlp.up_proj.weight.absmax: quantize_absmax -> up_proj_weight_absmax */
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_24, RT_GRID(1, 1, 1), &up_proj_weight_absmax_offset,
@@ -558,19 +563,20 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
 /* model.layers.0_to_2: self_attn.q_proj, mlp.down_proj.
  * 12 launches, 17.7 kFLOP, 18.5 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.weight.fetch */
+    /* model.layers.*.self_attn.q_proj.weight.fetch: fetch -> q_proj_weight */
     RtPtr q_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr q_proj_weight_codes = /* u8 [32, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, q_proj_weight, q_proj_weight_codes);
 
-    /* model.layers.*.self_attn.q_proj.weight.absmax_whole */
+    /* model.layers.*.self_attn.q_proj.weight.absmax_whole:
+     * block_absmax -> q_proj_weight_absmax_whole */
     RtPtr q_proj_weight_absmax_whole = /* f32 [16, 1] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_16x64, RT_GRID(2, 1, 1), &q_proj_weight,
         &q_proj_weight_absmax_whole);
 
-    /* model.layers.*.self_attn.q_proj.weight.codes */
+    /* model.layers.*.self_attn.q_proj.weight.codes: quantize_4bit -> q_proj_weight_codes */
     RtPtr q_proj_weight_even = /* bf16 [512, 1], columns 0 to 0 of q_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
@@ -579,38 +585,39 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &q_proj_weight_absmax_whole,
         &q_proj_weight_even, &nf4_bounds, &q_proj_weight_odd, &q_proj_weight_codes);
 
-    /* model.layers.*.self_attn.q_proj.weight.absmax_offset */
+    /* model.layers.*.self_attn.q_proj.weight.absmax_offset: mean -> q_proj_weight_absmax_offset */
     RtPtr q_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_16, RT_GRID(1, 1, 1), &q_proj_weight_absmax_whole,
         &q_proj_weight_absmax_offset);
 
-    /* model.layers.*.self_attn.q_proj.weight.absmax2 */
+    /* model.layers.*.self_attn.q_proj.weight.absmax2: block_absmax -> q_proj_weight_absmax2 */
     RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &q_proj_weight_absmax_offset,
         &q_proj_weight_absmax_whole, &q_proj_weight_absmax2);
 
-    /* model.layers.*.self_attn.q_proj.weight.absmax */
+    /* model.layers.*.self_attn.q_proj.weight.absmax: quantize_absmax -> q_proj_weight_absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_16, RT_GRID(1, 1, 1), &q_proj_weight_absmax_offset,
         &q_proj_weight_absmax_whole, &q_proj_weight_absmax2, &absmax_bounds, &q_proj_weight_absmax);
 
-    /* model.layers.*.mlp.down_proj.weight.fetch */
+    /* model.layers.*.mlp.down_proj.weight.fetch: fetch -> down_proj_weight */
     RtPtr down_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr down_proj_weight_codes = /* u8 [32, 24] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, down_proj_weight, down_proj_weight_codes);
 
-    /* model.layers.*.mlp.down_proj.weight.absmax_whole */
+    /* model.layers.*.mlp.down_proj.weight.absmax_whole:
+     * block_absmax -> down_proj_weight_absmax_whole */
     RtPtr down_proj_weight_absmax_whole = /* f32 [24, 1] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &down_proj_weight,
         &down_proj_weight_absmax_whole);
 
-    /* model.layers.*.mlp.down_proj.weight.codes */
+    /* model.layers.*.mlp.down_proj.weight.codes: quantize_4bit -> down_proj_weight_codes */
     RtPtr down_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of down_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_EVEN);
     RtPtr down_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of down_proj.weight */
@@ -618,19 +625,19 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &down_proj_weight_absmax_whole,
         &down_proj_weight_even, &nf4_bounds, &down_proj_weight_odd, &down_proj_weight_codes);
 
-    /* model.layers.*.mlp.down_proj.weight.absmax_offset */
+    /* model.layers.*.mlp.down_proj.weight.absmax_offset: mean -> down_proj_weight_absmax_offset */
     RtPtr down_proj_weight_absmax_offset = /* f32 [1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &down_proj_weight_absmax_whole,
         &down_proj_weight_absmax_offset);
 
-    /* model.layers.*.mlp.down_proj.weight.absmax2 */
+    /* model.layers.*.mlp.down_proj.weight.absmax2: block_absmax -> down_proj_weight_absmax2 */
     RtPtr down_proj_weight_absmax2 = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &down_proj_weight_absmax_offset,
         &down_proj_weight_absmax_whole, &down_proj_weight_absmax2);
 
-    /* model.layers.*.mlp.down_proj.weight.absmax */
+    /* model.layers.*.mlp.down_proj.weight.absmax: quantize_absmax -> down_proj_weight_absmax */
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_24, RT_GRID(1, 1, 1), &down_proj_weight_absmax_offset,
@@ -641,13 +648,14 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
 /* rope.table, layers.0_to_2.
  * 5 launches, 1.15 kFLOP, 11.2 KiB. */
 static void rope_and_layers_0_to_2_load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
@@ -656,7 +664,8 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -665,7 +674,8 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
@@ -674,7 +684,8 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -699,7 +710,7 @@ static void load(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -714,7 +725,7 @@ static void embed_tokens_forward(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 273 kFLOP, 50.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.u */
+    /* model.layers.*.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr below = /* bf16 [8, 32] */
@@ -723,7 +734,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
-    /* model.layers.*.self_attn.q_proj.weight.decoded */
+    /* model.layers.*.self_attn.q_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
@@ -740,14 +751,14 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
 
-    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right */
+    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: cast -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(layer));
     RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
-    /* model.layers.*.self_attn.q_proj.y */
+    /* model.layers.*.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(layer)); /* bf16 [32, 40] */
     RtPtr y_weight_decoded = /* bf16 [32, 40] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(layer));
@@ -755,7 +766,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
 
-    /* model.layers.*.self_attn.k_proj.weight.decoded */
+    /* model.layers.*.self_attn.k_proj.weight.decoded: decode_4bit -> k_proj_weight_decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
@@ -770,12 +781,12 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &k_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.k_proj */
+    /* model.layers.*.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ(layer));
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 
-    /* model.layers.*.self_attn.v_proj.weight.decoded */
+    /* model.layers.*.self_attn.v_proj.weight.decoded: decode_4bit -> v_proj_weight_decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
@@ -790,24 +801,24 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.v_proj */
+    /* model.layers.*.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj.weight.decoded */
+    /* model.layers.*.self_attn.o_proj.weight.decoded: decode_4bit -> o_proj_weight_decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
@@ -822,7 +833,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
@@ -830,7 +841,8 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj.
  * 9 launches, 355 kFLOP, 59.0 KiB; called for layer = 0 to 2. */
 static void layers_mlp_forward(Rt *rt, int layer) {
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, rstd,
+     * post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
@@ -844,7 +856,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &rstd, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_proj.weight.decoded */
+    /* model.layers.*.mlp.gate_proj.weight.decoded: decode_4bit -> gate_proj_weight_decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
@@ -861,11 +873,11 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
 
-    /* model.layers.*.mlp.gate_proj */
+    /* model.layers.*.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight_decoded, gate_proj);
 
-    /* model.layers.*.mlp.up_proj.weight.decoded */
+    /* model.layers.*.mlp.up_proj.weight.decoded: decode_4bit -> up_proj_weight_decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
@@ -880,11 +892,11 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 
-    /* model.layers.*.mlp.up_proj */
+    /* model.layers.*.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
@@ -893,7 +905,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
         &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj.weight.decoded */
+    /* model.layers.*.mlp.down_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
@@ -908,14 +920,14 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.down_proj.y.weight_decoded.right */
+    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: cast -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
-    /* model.layers.*.mlp.down_proj.y */
+    /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
     RtPtr y_weight_decoded = /* bf16 [32, 56] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
@@ -925,7 +937,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.19 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_forward(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, rstd, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -940,7 +952,7 @@ static void layers_mlp_residual_forward(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.19 KiB. */
 static void layers_2_mlp_residual_forward(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> mlp_residual, rstd, norm */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
@@ -954,14 +966,14 @@ static void layers_2_mlp_residual_forward(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 153 kFLOP, 18.4 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -970,7 +982,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &step_loss);
 }
@@ -978,13 +990,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 16.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.layers.2.mlp_residual.grad */
+    /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -997,7 +1009,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 /* model.layers.*: mlp.down_proj, mlp.act, mlp.up_proj, post_attention_layernorm.
  * 9 launches, 276 kFLOP, 53.2 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_backward(Rt *rt, int layer) {
-    /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr down_proj_u = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
@@ -1006,13 +1018,13 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
 
-    /* model.layers.*.mlp.down_proj.v */
+    /* model.layers.*.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer)); /* bf16 [32, 8] */
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, right, down_proj_v);
 
-    /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
@@ -1021,7 +1033,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, u_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.*.mlp.down_proj.weight.decoded */
+    /* model.layers.*.mlp.down_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
@@ -1037,20 +1049,20 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.act.grad.weight_decoded.below */
+    /* model.layers.*.mlp.act.grad.weight_decoded.below: cast -> act_grad_weight_decoded_below */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
     RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
 
-    /* model.layers.*.mlp.act.grad: act_grad */
+    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
-    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -1058,7 +1070,8 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.mlp.up_proj.weight.decoded */
+    /* model.layers.*.mlp.up_proj.weight.decoded:
+     * decode_4bit -> post_attention_layernorm_grad_weight_decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
@@ -1073,7 +1086,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
@@ -1083,7 +1096,8 @@ static void layers_mlp_backward(Rt *rt, int layer) {
 /* model.layers.*: mlp.gate_proj, post_attention_layernorm.
  * 3 launches, 111 kFLOP, 23.0 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) {
-    /* model.layers.*.mlp.gate_proj.weight.decoded */
+    /* model.layers.*.mlp.gate_proj.weight.decoded:
+     * decode_4bit -> post_attention_layernorm_grad_weight_decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
     RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
@@ -1096,14 +1110,14 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
         post_attention_layernorm_grad_weight_decoded, post_attention_layernorm_grad);
 
-    /* model.layers.*.attn_residual.grad */
+    /* model.layers.*.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
@@ -1122,7 +1136,8 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
  * self_attn.v_proj, input_layernorm.
  * 8 launches, 228 kFLOP, 43.4 KiB; called for layer = 2 down to 1. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.o_proj.weight.decoded */
+    /* model.layers.*.self_attn.o_proj.weight.decoded:
+     * decode_4bit -> self_attn_grad_weight_decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
@@ -1139,14 +1154,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &self_attn_grad_weight_decoded);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad */
+    /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, self_attn_grad_weight_decoded,
         self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -1163,7 +1178,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16] */
@@ -1172,7 +1187,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
         &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.k_proj.grad */
+    /* model.layers.*.self_attn.k_proj.grad: rope_grad -> k_proj_grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* bf16 [32, 16] */
@@ -1180,13 +1195,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
-    /* model.layers.*.self_attn.q_proj.grad */
+    /* model.layers.*.self_attn.q_proj.grad: rope_grad -> q_proj_grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
-    /* model.layers.*.self_attn.v_proj.weight.decoded */
+    /* model.layers.*.self_attn.v_proj.weight.decoded:
+     * decode_4bit -> input_layernorm_grad_weight_decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
@@ -1201,7 +1217,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &input_layernorm_grad_weight_decoded);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, input_layernorm_grad_weight_decoded,
@@ -1212,7 +1228,8 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
  * input_layernorm.weight_decoded.
  * 9 launches, 161 kFLOP, 38.6 KiB; called for layer = 2 down to 1. */
 static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.k_proj.weight.decoded */
+    /* model.layers.*.self_attn.k_proj.weight.decoded:
+     * decode_4bit -> input_layernorm_grad_weight_decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
@@ -1229,7 +1246,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &input_layernorm_grad_weight_decoded);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr k_proj_grad = /* bf16 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
@@ -1237,7 +1254,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, input_layernorm_grad_weight_decoded,
         input_layernorm_grad);
 
-    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RtPtr q_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
@@ -1246,14 +1263,14 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
-    /* model.layers.*.self_attn.q_proj.v */
+    /* model.layers.*.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr q_proj_v = /* bf16 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -1262,7 +1279,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, u_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.*.self_attn.q_proj.weight.decoded */
+    /* model.layers.*.self_attn.q_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
@@ -1277,7 +1294,8 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
 
-    /* model.layers.*.input_layernorm.grad.weight_decoded.below */
+    /* model.layers.*.input_layernorm.grad.weight_decoded.below:
+     * cast -> input_layernorm_grad_weight_decoded_below */
     RtPtr below = /* bf16 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr input_layernorm_grad_weight_decoded_below = /* bf16 [8, 32] */
@@ -1285,14 +1303,14 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_cast_8x32, RT_GRID(1, 1, 1), &below,
         &input_layernorm_grad_weight_decoded_below);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr input_layernorm_grad_weight_decoded_2 = /* bf16 [40, 32] */
         rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
     rt_gemm(rt, G_gemm_32x32x40_nn_add, dy_v, input_layernorm_grad_weight_decoded_2,
         input_layernorm_grad);
 
-    /* model.layers.*.mlp_residual.grad */
+    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -1309,7 +1327,8 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
 /* model.layers.0.self_attn: o_proj, matmul, attention_grad, q_proj.
  * 7 launches, 221 kFLOP, 39.6 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.o_proj.weight.decoded */
+    /* model.layers.0.self_attn.o_proj.weight.decoded:
+     * decode_4bit -> self_attn_grad_weight_decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_CODES); /* u8 [16, 32] */
     RtPtr absmax = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX); /* u8 [16, 1] */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2); /* f32 [1, 1] */
@@ -1322,14 +1341,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &self_attn_grad_weight_decoded);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, self_attn_grad_weight_decoded,
         self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -1348,27 +1367,27 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* bf16 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.v */
+    /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
     RtPtr q_proj_v = /* bf16 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -1409,17 +1428,18 @@ static void micro_step(Rt *rt) {
 /* grad_norm.columns, grad_norm.squared, adamw.
  * 4 launches, 285 kFLOP, 928 KiB. */
 static void grad_norm_and_adamw_update(Rt *rt) {
-    /* grad_norm.columns: columns_partial */
+    /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
-    /* grad_norm.columns: columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -1437,7 +1457,10 @@ static void grad_norm_and_adamw_update(Rt *rt) {
         &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight, model.layers.0.mlp.down_proj.lora_A.weight,
+     * model.layers.0.mlp.down_proj.lora_B.weight and 8 more -> master, exp_avg, exp_avg_sq,
+     * trained */
     RtPtr master = rt_state(rt, MASTER); /* f32 [12, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [12, 1024] */
@@ -1450,7 +1473,8 @@ static void grad_norm_and_adamw_update(Rt *rt) {
 /* model.layers.0_to_2: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 768 FLOP, 10.1 KiB. */
 static void layers_0_to_2_update(Rt *rt) {
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
@@ -1459,7 +1483,8 @@ static void layers_0_to_2_update(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -1468,7 +1493,8 @@ static void layers_0_to_2_update(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
+     * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
@@ -1477,7 +1503,8 @@ static void layers_0_to_2_update(Rt *rt) {
         &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
+     * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -1496,7 +1523,7 @@ static void update(Rt *rt) {
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens */
+    /* model.embed_tokens: embedding, rms_norm -> embed_tokens, input_layernorm */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
@@ -1511,7 +1538,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 273 kFLOP, 50.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.u */
+    /* model.layers.*.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr below = /* bf16 [8, 32] */
@@ -1520,7 +1547,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
-    /* model.layers.*.self_attn.q_proj.weight.decoded */
+    /* model.layers.*.self_attn.q_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
@@ -1537,14 +1564,14 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
 
-    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right */
+    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: cast -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
-    /* model.layers.*.self_attn.q_proj.y */
+    /* model.layers.*.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = /* bf16 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U);
     RtPtr y_weight_decoded = /* bf16 [32, 40] */
@@ -1553,7 +1580,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
 
-    /* model.layers.*.self_attn.k_proj.weight.decoded */
+    /* model.layers.*.self_attn.k_proj.weight.decoded: decode_4bit -> k_proj_weight_decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
@@ -1568,12 +1595,12 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &k_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.k_proj */
+    /* model.layers.*.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 
-    /* model.layers.*.self_attn.v_proj.weight.decoded */
+    /* model.layers.*.self_attn.v_proj.weight.decoded: decode_4bit -> v_proj_weight_decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
@@ -1588,11 +1615,11 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.v_proj */
+    /* model.layers.*.self_attn.v_proj: matmul -> v_proj */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope, in place */
+    /* model.layers.*.self_attn.q_k_rope, in place: rope -> q_k_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1600,13 +1627,13 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
-    /* model.layers.*.self_attn */
+    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj.weight.decoded */
+    /* model.layers.*.self_attn.o_proj.weight.decoded: decode_4bit -> o_proj_weight_decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
@@ -1621,7 +1648,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.o_proj */
+    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
@@ -1629,7 +1656,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj.
  * 9 launches, 355 kFLOP, 58.8 KiB; called for layer = 0 to 2. */
 static void layers_mlp_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.attn_residual */
+    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
@@ -1640,7 +1667,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_proj.weight.decoded */
+    /* model.layers.*.mlp.gate_proj.weight.decoded: decode_4bit -> gate_proj_weight_decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
@@ -1657,11 +1684,11 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
 
-    /* model.layers.*.mlp.gate_proj */
+    /* model.layers.*.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight_decoded, gate_proj);
 
-    /* model.layers.*.mlp.up_proj.weight.decoded */
+    /* model.layers.*.mlp.up_proj.weight.decoded: decode_4bit -> up_proj_weight_decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
@@ -1676,11 +1703,11 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 
-    /* model.layers.*.mlp.up_proj */
+    /* model.layers.*.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
-    /* model.layers.*.mlp.act */
+    /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U);
@@ -1689,7 +1716,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
         &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj.weight.decoded */
+    /* model.layers.*.mlp.down_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
@@ -1704,14 +1731,14 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.down_proj.y.weight_decoded.right */
+    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: cast -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
-    /* model.layers.*.mlp.down_proj.y */
+    /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_X_U);
     RtPtr y_weight_decoded = /* bf16 [32, 56] */
@@ -1723,7 +1750,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 8.06 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.mlp_residual */
+    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual, input_layernorm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer));
@@ -1738,7 +1765,7 @@ static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
 
 /* 1 launch, 9.22 kFLOP, 6.06 KiB. */
 static void layers_2_mlp_residual_evaluate(Rt *rt) {
-    /* model.layers.2.mlp_residual */
+    /* model.layers.2.mlp_residual: add, rms_norm -> norm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
@@ -1750,13 +1777,13 @@ static void layers_2_mlp_residual_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 3 launches, 143 kFLOP, 14.5 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy -> rows, rows_lse */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
@@ -1764,7 +1791,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
@@ -1789,7 +1816,7 @@ static void evaluate(Rt *rt) {
 /* model.layers.*.self_attn: q_proj, k_proj.
  * 7 launches, 11.1 kFLOP, 23.9 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_proj.delta */
+    /* model.layers.*.self_attn.q_proj.delta: matmul -> delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 32] */
@@ -1797,7 +1824,7 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
     RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
-    /* model.layers.*.self_attn.q_proj.weight.decoded */
+    /* model.layers.*.self_attn.q_proj.weight.decoded: decode_4bit -> merged_weight_decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
@@ -1814,14 +1841,14 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &merged_weight_decoded);
 
-    /* model.layers.*.self_attn.q_proj.merged */
+    /* model.layers.*.self_attn.q_proj.merged: add -> merged */
     RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &merged_weight_decoded, &delta, &merged);
 
-    /* model.layers.*.self_attn.q_proj.export */
+    /* model.layers.*.self_attn.q_proj.export: export */
     rt_export(rt, q_proj_weight_codes, "weight", merged, RT_BF16, 32, 32);
 
-    /* model.layers.*.self_attn.k_proj.weight.decoded */
+    /* model.layers.*.self_attn.k_proj.weight.decoded: decode_4bit -> base_weight_decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
@@ -1836,18 +1863,18 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &base_weight_decoded);
 
-    /* model.layers.*.self_attn.k_proj.base */
+    /* model.layers.*.self_attn.k_proj.base: cast -> base */
     RtPtr base = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_BASE); /* bf16 [16, 32] */
     RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &base_weight_decoded, &base);
 
-    /* model.layers.*.self_attn.k_proj.export */
+    /* model.layers.*.self_attn.k_proj.export: export */
     rt_export(rt, k_proj_weight_codes, "weight", base, RT_BF16, 16, 32);
 }
 
 /* model.layers.*.self_attn: v_proj, o_proj.
  * 6 launches, 1.92 kFLOP, 14.9 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.v_proj.weight.decoded */
+    /* model.layers.*.self_attn.v_proj.weight.decoded: decode_4bit -> v_proj_base_weight_decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
@@ -1864,15 +1891,15 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_base_weight_decoded);
 
-    /* model.layers.*.self_attn.v_proj.base */
+    /* model.layers.*.self_attn.v_proj.base: cast -> v_proj_base */
     RtPtr v_proj_base = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &v_proj_base_weight_decoded, &v_proj_base);
 
-    /* model.layers.*.self_attn.v_proj.export */
+    /* model.layers.*.self_attn.v_proj.export: export */
     rt_export(rt, v_proj_weight_codes, "weight", v_proj_base, RT_BF16, 16, 32);
 
-    /* model.layers.*.self_attn.o_proj.weight.decoded */
+    /* model.layers.*.self_attn.o_proj.weight.decoded: decode_4bit -> o_proj_base_weight_decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
@@ -1887,19 +1914,19 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_base_weight_decoded);
 
-    /* model.layers.*.self_attn.o_proj.base */
+    /* model.layers.*.self_attn.o_proj.base: cast -> o_proj_base */
     RtPtr o_proj_base = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_32x32, RT_GRID(1, 1, 1), &o_proj_base_weight_decoded, &o_proj_base);
 
-    /* model.layers.*.self_attn.o_proj.export */
+    /* model.layers.*.self_attn.o_proj.export: export */
     rt_export(rt, o_proj_weight_codes, "weight", o_proj_base, RT_BF16, 32, 32);
 }
 
 /* model.layers.*.mlp: gate_proj, up_proj, down_proj.
  * 10 launches, 19.6 kFLOP, 54.8 KiB; called for layer = 0 to 2. */
 static void layers_mlp_merge(Rt *rt, int layer) {
-    /* model.layers.*.mlp.gate_proj.weight.decoded */
+    /* model.layers.*.mlp.gate_proj.weight.decoded: decode_4bit -> gate_proj_base_weight_decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
@@ -1916,15 +1943,15 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_base_weight_decoded);
 
-    /* model.layers.*.mlp.gate_proj.base */
+    /* model.layers.*.mlp.gate_proj.base: cast -> gate_proj_base */
     RtPtr gate_proj_base = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_GATE_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &gate_proj_base_weight_decoded, &gate_proj_base);
 
-    /* model.layers.*.mlp.gate_proj.export */
+    /* model.layers.*.mlp.gate_proj.export: export */
     rt_export(rt, gate_proj_weight_codes, "weight", gate_proj_base, RT_BF16, 48, 32);
 
-    /* model.layers.*.mlp.up_proj.weight.decoded */
+    /* model.layers.*.mlp.up_proj.weight.decoded: decode_4bit -> up_proj_base_weight_decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
@@ -1939,14 +1966,14 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_base_weight_decoded);
 
-    /* model.layers.*.mlp.up_proj.base */
+    /* model.layers.*.mlp.up_proj.base: cast -> up_proj_base */
     RtPtr up_proj_base = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_BASE); /* bf16 [48, 32] */
     RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &up_proj_base_weight_decoded, &up_proj_base);
 
-    /* model.layers.*.mlp.up_proj.export */
+    /* model.layers.*.mlp.up_proj.export: export */
     rt_export(rt, up_proj_weight_codes, "weight", up_proj_base, RT_BF16, 48, 32);
 
-    /* model.layers.*.mlp.down_proj.delta */
+    /* model.layers.*.mlp.down_proj.delta: matmul -> delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 48] */
@@ -1954,7 +1981,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
-    /* model.layers.*.mlp.down_proj.weight.decoded */
+    /* model.layers.*.mlp.down_proj.weight.decoded: decode_4bit -> merged_weight_decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
@@ -1969,11 +1996,11 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &merged_weight_decoded);
 
-    /* model.layers.*.mlp.down_proj.merged */
+    /* model.layers.*.mlp.down_proj.merged: add -> merged */
     RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &merged_weight_decoded, &delta, &merged);
 
-    /* model.layers.*.mlp.down_proj.export */
+    /* model.layers.*.mlp.down_proj.export: export */
     rt_export(rt, down_proj_weight_codes, "weight", merged, RT_BF16, 32, 48);
 }
 

@@ -10,9 +10,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 4 processes, one per device, each with its own batches.
@@ -115,41 +116,41 @@ static const RtGemm gemms[] = {
 /* images, layers.0, layers.1, layers.2, loss, step_loss.all_reduce.
  * 9 launches, 146 kFLOP, 28.8 KiB. */
 static void images_to_step_loss_forward(Rt *rt) {
-    /* images */
+    /* images: image_input -> images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [512, 1] */
     RtPtr image_mean = rt_state(rt, IMAGE_MEAN); /* f32 [1] */
     RtPtr image_std = rt_state(rt, IMAGE_STD); /* f32 [1] */
     RtPtr images = rt_scratch(rt, IMAGES); /* bf16 [512, 1] */
     RT_LAUNCH(rt, K_image_input_512, RT_GRID(1, 1, 1), &pixels, &image_mean, &image_std, &images);
 
-    /* layers.0 */
+    /* layers.0: matmul -> layers_0 */
     RtPtr layers_0_weight = rt_state(rt, LAYERS_0_WEIGHT); /* bf16 [64, 64] */
     RtPtr layers_0 = rt_scratch(rt, LAYERS_0); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nt, images, layers_0_weight, layers_0);
 
-    /* layers.0.biased */
+    /* layers.0.biased: add_bias, relu -> layers_0_relu */
     RtPtr layers_0_bias = rt_state(rt, LAYERS_0_BIAS); /* bf16 [64] */
     RtPtr layers_0_relu = rt_scratch(rt, LAYERS_0_RELU); /* bf16 [8, 64] */
     RT_LAUNCH(rt, K_add_bias_relu_8x64, RT_GRID(1, 1, 1), &layers_0, &layers_0_bias,
         &layers_0_relu);
 
-    /* layers.1 */
+    /* layers.1: matmul -> layers_1 */
     RtPtr layers_1_weight = rt_state(rt, LAYERS_1_WEIGHT); /* bf16 [64, 64] */
     RtPtr layers_1 = rt_scratch(rt, LAYERS_1); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nt, layers_0_relu, layers_1_weight, layers_1);
 
-    /* layers.1.biased */
+    /* layers.1.biased: add_bias, relu -> layers_1_relu */
     RtPtr layers_1_bias = rt_state(rt, LAYERS_1_BIAS); /* bf16 [64] */
     RtPtr layers_1_relu = rt_scratch(rt, LAYERS_1_RELU); /* bf16 [8, 64] */
     RT_LAUNCH(rt, K_add_bias_relu_8x64, RT_GRID(1, 1, 1), &layers_1, &layers_1_bias,
         &layers_1_relu);
 
-    /* layers.2 */
+    /* layers.2: matmul -> layers_2 */
     RtPtr layers_2_weight = rt_state(rt, LAYERS_2_WEIGHT); /* bf16 [10, 64] */
     RtPtr layers_2 = rt_scratch(rt, LAYERS_2); /* bf16 [8, 10] */
     rt_gemm(rt, G_gemm_8x10x64_nt, layers_1_relu, layers_2_weight, layers_2);
 
-    /* layers.2.biased */
+    /* layers.2.biased: add_bias, cross_entropy, cross_entropy_grad -> biased, rows, biased_grad */
     RtPtr layers_2_bias = rt_state(rt, LAYERS_2_BIAS); /* bf16 [10] */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [8, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
@@ -161,11 +162,11 @@ static void images_to_step_loss_forward(Rt *rt) {
         &layers_2_bias, &labels, &loss_weight, &loss_grad, &biased, &rows, &biased_grad);
     rt_observe(rt, "logits", biased, RT_BF16, 8, 10, 10);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_8, RT_GRID(1, 1, 1), &rows, &step_loss);
 
-    /* step_loss.all_reduce */
+    /* step_loss.all_reduce: all_reduce -> step_loss */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_all_reduce(rt, RT_REPLICATE | RT_SHARD, step_loss, 1, RT_F32);
@@ -175,56 +176,56 @@ static void images_to_step_loss_forward(Rt *rt) {
 /* layers: 2, 1, 0, 2.reduce_scatter, 2.all_reduce.
  * 10 launches, 218 kFLOP, 179 KiB. */
 static void layers_backward(Rt *rt) {
-    /* layers.2.bias.grad */
+    /* layers.2.bias.grad: column_sum -> layers_2_bias_grad */
     RtPtr layers_2_biased_grad = rt_scratch(rt, LAYERS_2_BIASED_GRAD); /* bf16 [8, 10] */
     RtPtr layers_2_bias_grad = rt_state(rt, LAYERS_2_BIAS_GRAD); /* f32 [10] */
     RT_LAUNCH(rt, K_column_sum_8x10, RT_GRID(1, 1, 1), &layers_2_biased_grad, &layers_2_bias_grad);
 
-    /* layers.2.weight.grad */
+    /* layers.2.weight.grad: matmul -> layers_2_weight_grad */
     RtPtr layers_1_relu = rt_scratch(rt, LAYERS_1_RELU); /* bf16 [8, 64] */
     RtPtr layers_2_weight_grad = rt_state(rt, LAYERS_2_WEIGHT_GRAD); /* f32 [10, 64] */
     rt_gemm(rt, G_gemm_10x64x8_tn, layers_2_biased_grad, layers_1_relu, layers_2_weight_grad);
 
-    /* layers.1.relu.grad */
+    /* layers.1.relu.grad: matmul -> layers_1_relu_grad */
     RtPtr layers_2_weight = rt_state(rt, LAYERS_2_WEIGHT); /* bf16 [10, 64] */
     RtPtr layers_1_relu_grad = rt_scratch(rt, LAYERS_1_RELU_GRAD); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x10_nn, layers_2_biased_grad, layers_2_weight, layers_1_relu_grad);
 
-    /* layers.1.biased.grad */
+    /* layers.1.biased.grad: relu_grad, column_sum -> layers_1_biased_grad, layers_1_bias_grad */
     RtPtr layers_1_biased_grad = rt_scratch(rt, LAYERS_1_BIASED_GRAD); /* bf16 [8, 64] */
     RtPtr layers_1_bias_grad = rt_state(rt, LAYERS_1_BIAS_GRAD); /* f32 [64] */
     RT_LAUNCH(rt, K_relu_grad_column_sum_8x64, RT_GRID(1, 1, 1), &layers_1_relu,
         &layers_1_relu_grad, &layers_1_biased_grad, &layers_1_bias_grad);
 
-    /* layers.1.weight.grad */
+    /* layers.1.weight.grad: matmul -> layers_1_weight_grad */
     RtPtr layers_0_relu = rt_scratch(rt, LAYERS_0_RELU); /* bf16 [8, 64] */
     RtPtr layers_1_weight_grad = rt_state(rt, LAYERS_1_WEIGHT_GRAD); /* f32 [64, 64] */
     rt_gemm(rt, G_gemm_64x64x8_tn, layers_1_biased_grad, layers_0_relu, layers_1_weight_grad);
 
-    /* layers.0.relu.grad */
+    /* layers.0.relu.grad: matmul -> layers_0_relu_grad */
     RtPtr layers_1_weight = rt_state(rt, LAYERS_1_WEIGHT); /* bf16 [64, 64] */
     RtPtr layers_0_relu_grad = rt_scratch(rt, LAYERS_0_RELU_GRAD); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nn, layers_1_biased_grad, layers_1_weight, layers_0_relu_grad);
 
-    /* layers.0.biased.grad */
+    /* layers.0.biased.grad: relu_grad, column_sum -> layers_0_biased_grad, layers_0_bias_grad */
     RtPtr layers_0_biased_grad = rt_scratch(rt, LAYERS_0_BIASED_GRAD); /* bf16 [8, 64] */
     RtPtr layers_0_bias_grad = rt_state(rt, LAYERS_0_BIAS_GRAD); /* f32 [64] */
     RT_LAUNCH(rt, K_relu_grad_column_sum_8x64, RT_GRID(1, 1, 1), &layers_0_relu,
         &layers_0_relu_grad, &layers_0_biased_grad, &layers_0_bias_grad);
 
-    /* layers.0.weight.grad */
+    /* layers.0.weight.grad: matmul -> layers_0_weight_grad */
     RtPtr images = rt_scratch(rt, IMAGES); /* bf16 [8, 64] */
     RtPtr layers_0_weight_grad = rt_state(rt, LAYERS_0_WEIGHT_GRAD); /* f32 [64, 64] */
     rt_gemm(rt, G_gemm_64x64x8_tn, layers_0_biased_grad, images, layers_0_weight_grad);
 
-    /* layers.2.reduce_scatter */
+    /* layers.2.reduce_scatter: reduce_scatter -> piece */
     RtPtr piece = rt_state(rt, LAYERS_2_GRADIENT_PIECE); /* f32 [6, 1024] */
     RtPtr gradients = rt_state(rt, LAYERS_2_GRADIENTS); /* f32 [12, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 6144, RT_F32);
 
-    /* layers.2.all_reduce */
+    /* layers.2.all_reduce: all_reduce -> piece */
     rt_all_reduce(rt, RT_REPLICATE, piece, 6144, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
@@ -240,19 +241,20 @@ static void micro_step(Rt *rt) {
 /* Once per step: updates its figures and, unless backward does, the weights.
  * 6 launches, 110 kFLOP, 248 KiB of operands and results. */
 static void update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: sum_squares -> columns */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [6, 1024] */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_sum_squares_6x1024, RT_GRID(1, 4, 1), &gradient_piece, &columns);
 
-    /* grad_norm.squared */
+    /* grad_norm.squared: sum -> squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SQUARED); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_1024, RT_GRID(1, 1, 1), &columns, &squared);
 
-    /* grad_norm.squared.sum */
+    /* grad_norm.squared.sum: all_reduce -> squared */
     rt_all_reduce(rt, RT_SHARD, squared, 1, RT_F32);
 
-    /* clip_factor */
+    /* clip_factor: clip_factor, rates, advance_step -> step, bad_step, applied,
+     * step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [4, 1] */
@@ -271,7 +273,8 @@ static void update(Rt *rt) {
         &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
     rt_observe(rt, "grad", gradient_piece, RT_F32, 6, 1024, 1024);
 
-    /* adamw */
+    /* adamw: adamw of layers.0.weight, layers.0.bias, layers.1.weight,
+     * layers.1.bias and 2 more -> master_piece, exp_avg_piece, exp_avg_sq_piece, trained_piece */
     RtPtr master_piece = rt_state(rt, MASTER_PIECE); /* f32 [6, 1024] */
     RtPtr exp_avg_piece = rt_state(rt, EXP_AVG_PIECE); /* f32 [6, 1024] */
     RtPtr exp_avg_sq_piece = rt_state(rt, EXP_AVG_SQ_PIECE); /* f32 [6, 1024] */
@@ -280,7 +283,7 @@ static void update(Rt *rt) {
         &exp_avg_sq_piece, &clip_factor, &rates_lr, &rates_bias_correction1,
         &rates_bias_correction2, &trained_piece, &(int64_t){/* rows */ 6});
 
-    /* layers.2.all_gather */
+    /* layers.2.all_gather: all_gather -> trained */
     RtPtr trained = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
     rt_all_gather(rt, RT_SHARD, trained, trained_piece, 6144, RT_BF16);
 }
@@ -288,41 +291,41 @@ static void update(Rt *rt) {
 /* The loss and metrics of one held-out micro-batch.
  * 10 launches, 145 kFLOP, 28.6 KiB of operands and results. */
 static void evaluate(Rt *rt) {
-    /* images */
+    /* images: image_input -> images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [512, 1] */
     RtPtr image_mean = rt_state(rt, IMAGE_MEAN); /* f32 [1] */
     RtPtr image_std = rt_state(rt, IMAGE_STD); /* f32 [1] */
     RtPtr images = rt_scratch(rt, EVALUATE_IMAGES); /* bf16 [512, 1] */
     RT_LAUNCH(rt, K_image_input_512, RT_GRID(1, 1, 1), &pixels, &image_mean, &image_std, &images);
 
-    /* layers.0 */
+    /* layers.0: matmul -> layers_0 */
     RtPtr layers_0_weight = rt_state(rt, LAYERS_0_WEIGHT); /* bf16 [64, 64] */
     RtPtr layers_0 = rt_scratch(rt, EVALUATE_LAYERS_0); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nt, images, layers_0_weight, layers_0);
 
-    /* layers.0.biased */
+    /* layers.0.biased: add_bias, relu -> layers_0_relu */
     RtPtr layers_0_bias = rt_state(rt, LAYERS_0_BIAS); /* bf16 [64] */
     RtPtr layers_0_relu = rt_scratch(rt, EVALUATE_LAYERS_0_RELU); /* bf16 [8, 64] */
     RT_LAUNCH(rt, K_add_bias_relu_8x64, RT_GRID(1, 1, 1), &layers_0, &layers_0_bias,
         &layers_0_relu);
 
-    /* layers.1 */
+    /* layers.1: matmul -> layers_1 */
     RtPtr layers_1_weight = rt_state(rt, LAYERS_1_WEIGHT); /* bf16 [64, 64] */
     RtPtr layers_1 = rt_scratch(rt, EVALUATE_LAYERS_1); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nt, layers_0_relu, layers_1_weight, layers_1);
 
-    /* layers.1.biased */
+    /* layers.1.biased: add_bias, relu -> layers_1_relu */
     RtPtr layers_1_bias = rt_state(rt, LAYERS_1_BIAS); /* bf16 [64] */
     RtPtr layers_1_relu = rt_scratch(rt, EVALUATE_LAYERS_1_RELU); /* bf16 [8, 64] */
     RT_LAUNCH(rt, K_add_bias_relu_8x64, RT_GRID(1, 1, 1), &layers_1, &layers_1_bias,
         &layers_1_relu);
 
-    /* layers.2 */
+    /* layers.2: matmul -> layers_2 */
     RtPtr layers_2_weight = rt_state(rt, LAYERS_2_WEIGHT); /* bf16 [10, 64] */
     RtPtr layers_2 = rt_scratch(rt, EVALUATE_LAYERS_2); /* bf16 [8, 10] */
     rt_gemm(rt, G_gemm_8x10x64_nt, layers_1_relu, layers_2_weight, layers_2);
 
-    /* layers.2.biased */
+    /* layers.2.biased: add_bias, cross_entropy, topk_hits -> rows, top1, top5 */
     RtPtr layers_2_bias = rt_state(rt, LAYERS_2_BIAS); /* bf16 [10] */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [8, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
@@ -332,15 +335,15 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add_bias_cross_entropy_topk_hits_8x10, RT_GRID(1, 1, 1), &layers_2,
         &layers_2_bias, &labels, &loss_weight, &rows, &top1, &top5);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_8, RT_GRID(1, 1, 1), &rows, &eval_loss);
 
-    /* top1 */
+    /* top1: sum, add -> eval_top1 */
     RtPtr eval_top1 = rt_state(rt, EVAL_TOP1); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_8, RT_GRID(1, 1, 1), &top1, &eval_top1);
 
-    /* top5 */
+    /* top5: sum, add -> eval_top5 */
     RtPtr eval_top5 = rt_state(rt, EVAL_TOP5); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_8, RT_GRID(1, 1, 1), &top5, &eval_top5);
 }

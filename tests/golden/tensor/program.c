@@ -11,9 +11,10 @@
  *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
- * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
- * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
+ * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
+ * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
+ * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
+ * bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 2 processes, one per device; groups of 2 share one model.
@@ -292,13 +293,14 @@ static const RtGemm gemms[] = {
 /* Once, after the weights have arrived: prepares what other entries need.
  * 6 launches, 640 FLOP, 9.52 KiB of operands and results. */
 static void load(Rt *rt) {
-    /* rope.table */
+    /* rope.table: rope_table -> rope_cos, rope_sin */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [4] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
     RT_LAUNCH(rt, K_rope_table_16x4, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
@@ -307,7 +309,7 @@ static void load(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
         &(int64_t){/* border_stride */ -384});
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
@@ -315,7 +317,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.border: scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
     RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
@@ -323,7 +325,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
@@ -331,7 +333,7 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
@@ -343,7 +345,7 @@ static void load(Rt *rt) {
 /* embed_tokens: own_ids, all_reduce.
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_forward(Rt *rt) {
-    /* model.embed_tokens.own_ids */
+    /* model.embed_tokens.own_ids: own_ids, embedding -> embed_tokens */
     RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [32, 32] */
@@ -351,14 +353,15 @@ static void embed_tokens_forward(Rt *rt) {
     RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &place, &input_ids,
         &embed_tokens_weight, &embed_tokens);
 
-    /* model.embed_tokens.all_reduce */
+    /* model.embed_tokens.all_reduce: all_reduce -> embed_tokens */
     rt_all_reduce(rt, RT_TENSOR, embed_tokens, 1024, RT_F32);
 }
 
 /* model.layers.0: input_layernorm, self_attn.
  * 10 launches, 187 kFLOP, 77.3 KiB. */
 static void layers_0_self_attn_forward(Rt *rt) {
-    /* model.layers.0.input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm, dropout -> input_layernorm, q_proj_lora_dropout,
+     * v_proj_lora_dropout */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
@@ -376,7 +379,7 @@ static void layers_0_self_attn_forward(Rt *rt) {
         &v_proj_lora_dropout, &(uint32_t){/* stream */ 3429116395},
         &(uint32_t){/* stream_2 */ 439403402});
 
-    /* model.layers.0.self_attn.q_proj.u */
+    /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
@@ -384,12 +387,12 @@ static void layers_0_self_attn_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, q_proj_lora_A_weight_border,
         q_proj_u);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [8, 32] */
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x32_nt_a48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj.u */
+    /* model.layers.0.self_attn.v_proj.u: matmul -> v_proj_u */
     RtPtr v_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
@@ -397,13 +400,13 @@ static void layers_0_self_attn_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, v_proj_lora_A_weight_border,
         v_proj_u);
 
-    /* model.layers.0.self_attn.q_v_proj.y */
+    /* model.layers.0.self_attn.q_v_proj.y: matmul -> q_v_proj_y */
     RtPtr q_v_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U); /* f32 [32, 48] */
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_W_SB); /* f32 [24, 48] */
     RtPtr q_v_proj_y = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x48_nt, q_v_proj_x_u, W_sB, q_v_proj_y);
 
-    /* model.layers.0.self_attn.q_rope, in place */
+    /* model.layers.0.self_attn.q_rope, in place: rope -> q_proj */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
@@ -411,10 +414,10 @@ static void layers_0_self_attn_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     RT_LAUNCH(rt, K_rope_32x8_of_24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj);
 
-    /* model.layers.0.self_attn.k_rope, in place */
+    /* model.layers.0.self_attn.k_rope, in place: rope -> k_proj */
     RT_LAUNCH(rt, K_rope_32x4, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr v_proj = /* f32 [32, 8], columns 16 to 23 of q_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 16] */
@@ -422,19 +425,20 @@ static void layers_0_self_attn_forward(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 16] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x16_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.self_attn.o_proj.all_reduce */
+    /* model.layers.0.self_attn.o_proj.all_reduce: all_reduce -> o_proj */
     rt_all_reduce(rt, RT_TENSOR, o_proj, 1024, RT_F32);
 }
 
 /* model.layers.0: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
  * 8 launches, 198 kFLOP, 89.3 KiB. */
 static void layers_0_mlp_forward(Rt *rt) {
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
+     * post_attention_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
@@ -448,17 +452,17 @@ static void layers_0_mlp_forward(Rt *rt) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu, dropout -> mlp_act, lora_dropout */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
@@ -470,23 +474,23 @@ static void layers_0_mlp_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_dropout_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &seed,
         &step, &first_row, &place, &mlp_act, &lora_dropout, &(uint32_t){/* stream */ 467968269});
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x24_nt_b32_c32, lora_dropout, lora_A_weight_border, down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 32] */
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB); /* f32 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, down_proj_x_u, W_sB, down_proj_y);
 
-    /* model.layers.0.mlp.down_proj.all_reduce */
+    /* model.layers.0.mlp.down_proj.all_reduce: all_reduce -> down_proj_y */
     rt_all_reduce(rt, RT_TENSOR, down_proj_y, 1024, RT_F32);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> mlp_residual, norm_rstd, norm */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -498,14 +502,14 @@ static void layers_0_mlp_forward(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 6 launches, 77.9 kFLOP, 26.0 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 32, 32);
 
-    /* loss.rows.part */
+    /* loss.rows.part: cross_entropy_part -> part_lse, target */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
     RtPtr part_lse = rt_scratch(rt, LOSS_ROWS_PART_LSE); /* f32 [32, 1] */
@@ -513,15 +517,15 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &place,
         &part_lse, &target);
 
-    /* loss.rows.part.lse */
+    /* loss.rows.part.lse: all_gather -> lse_all */
     RtPtr lse_all = rt_scratch(rt, LOSS_ROWS_PART_LSE_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, lse_all, part_lse, 32, RT_F32);
 
-    /* loss.rows.part.target */
+    /* loss.rows.part.target: all_gather -> target_all */
     RtPtr target_all = rt_scratch(rt, LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy_join, cross_entropy_grad -> rows, lm_head_grad */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
@@ -529,7 +533,7 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_join_cross_entropy_grad_32x32, RT_GRID(1, 1, 1), &labels,
         &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &place, &rows, &lm_head_grad);
 
-    /* loss */
+    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -540,16 +544,16 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* lm_head, norm.
  * 3 launches, 75.8 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.norm.grad */
+    /* model.norm.grad: all_reduce -> norm_grad */
     rt_all_reduce(rt, RT_TENSOR, norm_grad, 1024, RT_F32);
 
-    /* model.layers.0.mlp_residual.grad */
+    /* model.layers.0.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
@@ -561,7 +565,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 /* model.layers.0: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
  * 11 launches, 225 kFLOP, 104 KiB. */
 static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
@@ -572,13 +576,13 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_tn_b32, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.u.grad */
+    /* model.layers.0.mlp.down_proj.u.grad: matmul -> u_grad */
     RtPtr lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x32_nn, mlp_residual_grad, lora_B_weight, u_grad);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr lora_dropout = /* f32 [32, 24] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT);
     RtPtr lora_A_weight_grad = /* f32 [8, 24] */
@@ -588,14 +592,14 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8x24x32_tn, u_grad, lora_dropout, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.lora_dropout.grad */
+    /* model.layers.0.mlp.down_proj.lora_dropout.grad: matmul -> lora_dropout_grad */
     RtPtr lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr lora_dropout_grad = /* f32 [32, 24] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD);
     rt_gemm(rt, G_gemm_32x24x8_nn, u_grad, lora_A_weight, lora_dropout_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: dropout -> act_grad */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
@@ -604,12 +608,12 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_dropout_32x24, RT_GRID(1, 1, 1), &lora_dropout_grad, &seed, &step, &first_row,
         &place, &act_grad, &(uint32_t){/* stream */ 467968269});
 
-    /* model.layers.0.mlp.act.grad: act_grad */
+    /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* f32 [32, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
     rt_gemm(rt, G_gemm_32x24x32_nn_b32_add, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
+    /* model.layers.0.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 24] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 24] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 24] */
@@ -617,21 +621,21 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x24, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x24_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [24, 32] */
     rt_gemm(rt, G_gemm_32x32x24_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: all_reduce -> post_attention_layernorm_grad */
     rt_all_reduce(rt, RT_TENSOR, post_attention_layernorm_grad, 1024, RT_F32);
 
-    /* model.layers.0.attn_residual.grad */
+    /* model.layers.0.attn_residual.grad: rms_norm_grad, add -> attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
@@ -645,13 +649,13 @@ static void layers_0_mlp_backward(Rt *rt) {
 /* model.layers.0.self_attn: o_proj, attention_grad, v_proj, q_proj.
  * 9 launches, 151 kFLOP, 52.0 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
-    /* model.layers.0.self_attn.grad: self_attn_grad */
+    /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 16] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 16], columns 0 to 15 of q_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 8] */
@@ -669,7 +673,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos, &rope_sin,
         &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 8] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 8] */
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -678,20 +682,20 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.grad: matmul -> v_proj_lora_B_weight_grad */
     RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_8x8x32_tn_b48, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.v_proj.u.grad */
+    /* model.layers.0.self_attn.v_proj.u.grad: matmul -> v_proj_u_grad */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
     RtPtr v_proj_u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x8_nn, self_attn_grad_v, v_proj_lora_B_weight, v_proj_u_grad);
 
-    /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.v_proj.lora_A.weight.grad: matmul -> v_proj_lora_A_weight_grad */
     RtPtr v_proj_lora_dropout = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT);
     RtPtr v_proj_lora_A_weight_grad = /* f32 [8, 32] */
@@ -699,20 +703,20 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8x32x32_tn, v_proj_u_grad, v_proj_lora_dropout, v_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.grad: matmul -> q_proj_lora_B_weight_grad */
     RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x8x32_tn_b48, q_proj_grad, q_proj_u, q_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.u.grad */
+    /* model.layers.0.self_attn.q_proj.u.grad: matmul -> q_proj_u_grad */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x16_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_u_grad);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> q_proj_lora_A_weight_grad */
     RtPtr q_proj_lora_dropout = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT);
     RtPtr q_proj_lora_A_weight_grad = /* f32 [8, 32] */
@@ -736,27 +740,28 @@ static void micro_step(Rt *rt) {
 /* gradient.partial, grad_norm.sharded, grad_norm.shared, adamw.
  * 7 launches, 112 kFLOP, 232 KiB. */
 static void gradient_to_adamw_update(Rt *rt) {
-    /* gradient.partial */
+    /* gradient.partial: all_reduce -> gradient_partial */
     RtPtr gradient_partial = rt_state(rt, GRADIENT_PARTIAL); /* f32 [3, 1024] */
     rt_all_reduce(rt, RT_TENSOR, gradient_partial, 3072, RT_F32);
 
-    /* grad_norm.sharded.columns */
+    /* grad_norm.sharded.columns: sum_squares -> sharded_columns */
     RtPtr sharded = rt_state(rt, GRADIENT_SHARDED); /* f32 [3, 1024] */
     RtPtr sharded_columns = rt_scratch(rt, GRAD_NORM_SHARDED_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &sharded, &sharded_columns);
 
-    /* grad_norm.sharded.squared */
+    /* grad_norm.sharded.squared: sum -> squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SHARDED_SQUARED); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_1024, RT_GRID(1, 1, 1), &sharded_columns, &squared);
 
-    /* grad_norm.sharded.sum */
+    /* grad_norm.sharded.sum: all_reduce -> squared */
     rt_all_reduce(rt, RT_TENSOR, squared, 1, RT_F32);
 
-    /* grad_norm.shared.columns */
+    /* grad_norm.shared.columns: sum_squares -> shared_columns */
     RtPtr shared_columns = rt_scratch(rt, GRAD_NORM_SHARED_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &gradient_partial, &shared_columns);
 
-    /* grad_norm.shared.squared */
+    /* grad_norm.shared.squared: sum, add, clip_factor, rates, advance_step -> step, bad_step,
+     * applied, step_loss and 6 more */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
@@ -775,7 +780,10 @@ static void gradient_to_adamw_update(Rt *rt) {
         &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
     rt_observe(rt, "grad", clip_factor, RT_F32, 1, 1, 1);
 
-    /* adamw */
+    /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
+     * model.layers.0.self_attn.v_proj.lora_A.weight,
+     * model.layers.0.self_attn.q_proj.lora_B.weight,
+     * model.layers.0.self_attn.v_proj.lora_B.weight and 2 more -> trained, exp_avg, exp_avg_sq */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [6, 1024] */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [6, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [6, 1024] */
@@ -788,7 +796,8 @@ static void gradient_to_adamw_update(Rt *rt) {
 /* model.layers.0: self_attn.v_proj, self_attn.q_proj, mlp.down_proj.
  * 5 launches, 448 FLOP, 9.00 KiB. */
 static void layers_0_update(Rt *rt) {
-    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch:
+     * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
@@ -799,7 +808,7 @@ static void layers_0_update(Rt *rt) {
         &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
         &(int64_t){/* border_stride */ -384});
 
-    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
@@ -807,7 +816,7 @@ static void layers_0_update(Rt *rt) {
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.weight.border */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.border: scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
     RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
@@ -816,7 +825,7 @@ static void layers_0_update(Rt *rt) {
         &v_proj_lora_B_weight_border);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
@@ -824,7 +833,7 @@ static void layers_0_update(Rt *rt) {
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
@@ -844,7 +853,7 @@ static void update(Rt *rt) {
 /* embed_tokens: own_ids, all_reduce.
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
-    /* model.embed_tokens.own_ids */
+    /* model.embed_tokens.own_ids: own_ids, embedding -> embed_tokens */
     RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [32, 32] */
@@ -852,14 +861,14 @@ static void embed_tokens_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &place, &input_ids,
         &embed_tokens_weight, &embed_tokens);
 
-    /* model.embed_tokens.all_reduce */
+    /* model.embed_tokens.all_reduce: all_reduce -> embed_tokens */
     rt_all_reduce(rt, RT_TENSOR, embed_tokens, 1024, RT_F32);
 }
 
 /* model.layers.0: input_layernorm, self_attn, attn_residual.
  * 10 launches, 192 kFLOP, 81.5 KiB. */
 static void layers_0_self_attn_evaluate(Rt *rt) {
-    /* model.layers.0.input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm -> rstd, input_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
@@ -869,19 +878,19 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &embed_tokens, &input_layernorm_weight,
         &rstd, &input_layernorm);
 
-    /* model.layers.0.self_attn.v_q_proj.u */
+    /* model.layers.0.self_attn.v_q_proj.u: matmul -> v_q_proj_u */
     RtPtr lora_A_weight_border = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr v_q_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, input_layernorm, lora_A_weight_border, v_q_proj_u);
 
-    /* model.layers.0.self_attn.k_proj */
+    /* model.layers.0.self_attn.k_proj: matmul -> k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [8, 32] */
     RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x32_nt_a48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.q_v_proj.y */
+    /* model.layers.0.self_attn.q_v_proj.y: matmul -> q_v_proj_y */
     RtPtr q_v_proj_x_u = /* f32 [32, 48] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U);
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_W_SB); /* f32 [24, 48] */
@@ -889,7 +898,7 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x24x48_nt, q_v_proj_x_u, W_sB, q_v_proj_y);
 
-    /* model.layers.0.self_attn.q_rope, in place */
+    /* model.layers.0.self_attn.q_rope, in place: rope -> q_proj */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
@@ -897,10 +906,10 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     RT_LAUNCH(rt, K_rope_32x8_of_24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj);
 
-    /* model.layers.0.self_attn.k_rope, in place */
+    /* model.layers.0.self_attn.k_rope, in place: rope -> k_proj */
     RT_LAUNCH(rt, K_rope_32x4, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj);
 
-    /* model.layers.0.self_attn */
+    /* model.layers.0.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr v_proj = /* f32 [32, 8], columns 16 to 23 of q_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 16] */
@@ -908,15 +917,15 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.0.self_attn.o_proj */
+    /* model.layers.0.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 16] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x16_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.0.self_attn.o_proj.all_reduce */
+    /* model.layers.0.self_attn.o_proj.all_reduce: all_reduce -> o_proj */
     rt_all_reduce(rt, RT_TENSOR, o_proj, 1024, RT_F32);
 
-    /* model.layers.0.attn_residual */
+    /* model.layers.0.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
@@ -929,41 +938,41 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
 /* model.layers.0: mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
  * 7 launches, 188 kFLOP, 65.9 KiB. */
 static void layers_0_mlp_evaluate(Rt *rt) {
-    /* model.layers.0.mlp.gate_proj */
+    /* model.layers.0.mlp.gate_proj: matmul -> gate_proj */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
-    /* model.layers.0.mlp.up_proj */
+    /* model.layers.0.mlp.up_proj: matmul -> up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
-    /* model.layers.0.mlp.act */
+    /* model.layers.0.mlp.act: swiglu -> mlp_act */
     RtPtr mlp_act = /* f32 [32, 24], columns 0 to 23 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.0.mlp.down_proj.u */
+    /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x24_nt_a32_b32_c32, mlp_act, lora_A_weight_border, down_proj_u);
 
-    /* model.layers.0.mlp.down_proj.y */
+    /* model.layers.0.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB); /* f32 [32, 32] */
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, down_proj_x_u, W_sB, down_proj_y);
 
-    /* model.layers.0.mlp.down_proj.all_reduce */
+    /* model.layers.0.mlp.down_proj.all_reduce: all_reduce -> down_proj_y */
     rt_all_reduce(rt, RT_TENSOR, down_proj_y, 1024, RT_F32);
 
-    /* model.layers.0.mlp_residual */
+    /* model.layers.0.mlp_residual: add, rms_norm -> norm */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
@@ -974,13 +983,13 @@ static void layers_0_mlp_evaluate(Rt *rt) {
 /* lm_head, loss.rows, loss.
  * 6 launches, 71.1 kFLOP, 18.1 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
-    /* lm_head */
+    /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows.part */
+    /* loss.rows.part: cross_entropy_part -> part_lse, target */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
     RtPtr part_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_LSE); /* f32 [32, 1] */
@@ -988,22 +997,22 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &place,
         &part_lse, &target);
 
-    /* loss.rows.part.lse */
+    /* loss.rows.part.lse: all_gather -> lse_all */
     RtPtr lse_all = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_LSE_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, lse_all, part_lse, 32, RT_F32);
 
-    /* loss.rows.part.target */
+    /* loss.rows.part.target: all_gather -> target_all */
     RtPtr target_all = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows */
+    /* loss.rows: cross_entropy_join -> rows, rows_lse */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
     RtPtr rows_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE); /* f32 [32, 1] */
     RT_LAUNCH(rt, K_cross_entropy_join_32, RT_GRID(1, 1, 1), &labels, &loss_weight, &lse_all,
         &target_all, &rows, &rows_lse);
 
-    /* loss */
+    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
