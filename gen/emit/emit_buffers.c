@@ -204,7 +204,7 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
                   (long long)plan->replica_bytes);
     if (kind == ARENA_SCRATCH)
         sb_puts(out, "/* A buffer lives until the last launch that uses it, named as in program.c's\n"
-                     " * comments; on another stream than compute, also until the last one there. */\n");
+                     " * comments, and until the last one on another stream than compute. */\n");
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
         put_storage(places, program->storages[id], uses, arena, out);

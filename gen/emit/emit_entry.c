@@ -103,14 +103,50 @@ static void put_wait(const Emit *e, int stream, const char *name) {
         put_line(e, call);
 }
 
-/* The name of the awaited launch in all iterations; NULL if it differs in more than a number. */
-static const char *waited_name(const Stretch *s, int index, int wait) {
+/* The launch in the last iteration. */
+static const Launch *last_at(const Stretch *s, int index) {
     const Run *run = &s->pointers.run;
-    const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->stride;
-    const char *a = s->e->entry->launches[launch->wait[wait]].ops[0]->name;
-    const char *b = s->e->entry->launches[last->wait[wait]].ops[0]->name;
+    return launch_at(s, index) + (run->times - 1) * run->stride;
+}
+
+/* The name of two launches, the first and the last of all iterations; NULL if they differ in more
+ * than a number. */
+static const char *common_name(const Stretch *s, const Launch *first, const Launch *last) {
+    const char *a = first->ops[0]->name, *b = last->ops[0]->name;
     int number_a, number_b;
     return strcmp(a, b) == 0 ? a : counted_name(s->e->arena, a, b, &number_a, &number_b);
+}
+
+static const char *waited_name(const Stretch *s, int index, int wait) {
+    const Launch *launches = s->e->entry->launches;
+    return common_name(s, &launches[launch_at(s, index)->wait[wait]],
+                       &launches[last_at(s, index)->wait[wait]]);
+}
+
+static bool reads_result(const Launch *launch, const Launch *of) {
+    for (int a = 0; a < launch->arg_count; a++)
+        for (int b = 0; launch->read[a] && b < of->arg_count; b++)
+            if (of->written[b] && value_overlaps(launch->arg[a], of->arg[b]))
+                return true;
+    return false;
+}
+
+/* The last launch of the entry, on another stream, that makes an operand; NULL: none does. */
+static const Launch *maker_elsewhere(const Emit *e, const Launch *launch) {
+    for (const Launch *of = launch; of-- > e->entry->launches;)
+        if (of->stream != launch->stream && reads_result(launch, of))
+            return of;
+    return NULL;
+}
+
+/* Why a launch on another stream than compute waits for nothing. */
+static const char *why_no_wait(const Stretch *s, int index) {
+    const Launch *first = maker_elsewhere(s->e, launch_at(s, index));
+    const Launch *last = maker_elsewhere(s->e, last_at(s, index));
+    const char *name = first && last ? common_name(s, first, last) : NULL;
+    if (name)
+        return arena_printf(s->e->arena, "%s: waited for before", name);
+    return first || last ? "waited for before" : "reads no result of another stream";
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -248,11 +284,19 @@ static void put_switch(const Emit *e, int stream) {
     put_call(e, "rt_on_stream", (const char *[]){stream_name(stream)}, 1);
 }
 
+/* Whether it, or a launch before it since the switch to its stream, waits. */
+static bool waits_here(const Stretch *s, int index) {
+    const Launch *launch = launch_at(s, index);
+    return launch->forks || launch->wait_count || (stays(s, index - 1) && waits_here(s, index - 1));
+}
+
 /* Writes the call, on the launch's stream and after its waits. */
 static void put_on_stream(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     if (launch->stream != STREAM_COMPUTE && !stays(s, index - 1))
         put_switch(s->e, launch->stream);
+    if (launch->stream != STREAM_COMPUTE && !waits_here(s, index))
+        put_line(s->e, arena_printf(s->e->arena, "/* %s */", why_no_wait(s, index)));
     if (launch->forks)
         put_wait(s->e, STREAM_COMPUTE, NULL);
     for (int w = 0; w < launch->wait_count; w++)

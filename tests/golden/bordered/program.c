@@ -1434,6 +1434,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
+    /* adamw: waited for before */
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
         &(int64_t){/* border_stride */ 14336});

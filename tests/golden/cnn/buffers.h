@@ -47,7 +47,7 @@
 #define SCRATCH_BYTES 8654848ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define IMAGES 69120ul /* f32 [576, 1], micro_step until conv1.weight.grad */
 #define RELU1 43520ul /* f32 [400, 8], micro_step until relu1.grad, side conv2.weight.grad */
 #define MAX_POOL1_ARGMAX 56320ul /* u8 [100, 12], micro_step until max_pool1.grad */

@@ -201,11 +201,13 @@ static void fc2_to_conv1_backward(Rt *rt) {
     RtPtr fc2_biased_grad = rt_scratch(rt, FC2_BIASED_GRAD); /* f32 [4, 6] */
     RtPtr fc2_bias_grad = rt_state(rt, FC2_BIAS_GRAD); /* f32 [6] */
     rt_on_stream(rt, RT_STREAM_SIDE);
+    /* fc2.biased: waited for before */
     RT_LAUNCH(rt, K_column_sum_4x6, RT_GRID(1, 1, 1), &fc2_biased_grad, &fc2_bias_grad);
 
     /* fc2.weight.grad: matmul -> fc2_weight_grad */
     RtPtr relu2 = rt_scratch(rt, RELU2); /* f32 [4, 16] */
     RtPtr fc2_weight_grad = rt_state(rt, FC2_WEIGHT_GRAD); /* f32 [6, 16] */
+    /* fc2.biased: waited for before */
     rt_gemm(rt, G_gemm_6x16x4_tn, fc2_biased_grad, relu2, fc2_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 

@@ -102,7 +102,7 @@
 #define SCRATCH_BYTES 8503808ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */

@@ -989,6 +989,7 @@ static void layers_0_to_1_update(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
+    /* adamw: waited for before */
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
@@ -999,6 +1000,7 @@ static void layers_0_to_1_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
+    /* adamw: waited for before */
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});

@@ -51,7 +51,7 @@
 #define SCRATCH_BYTES 1662271488ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 1275084800ul /* bf16 [8192, 1024],
     micro_step until model.layers.0.input_layernorm.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 1291862016ul /* bf16 [8192, 1024],

@@ -128,7 +128,7 @@
 #define SCRATCH_BYTES 8944384ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 454656ul /* bf16 [32, 64], micro_step until model.embed_tokens.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 458752ul /* bf16 [32, 64],
     micro_step until model.layers.0.self_attn.q_k_v_proj.weight.grad */

@@ -347,6 +347,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
     RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
     RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
+    /* reads no result of another stream */
     RT_LAUNCH(rt, K_rates, RT_GRID(1, 1, 1), &step, &lr, &applied, &bias_correction1,
         &bias_correction2, &rates_lr, &rates_bias_correction1, &rates_bias_correction2);
 
@@ -354,6 +355,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 64] */
     RtPtr lm_head_gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [64, 64] */
+    /* loss.rows: waited for before */
     rt_gemm(rt, G_gemm_64x64x32_tn, lm_head_grad, norm, lm_head_gradients);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
@@ -417,6 +419,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     RtPtr down_proj_weight_grad = /* f32 [64, 128] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
+    /* model.layers.*.mlp_residual.grad: waited for before */
     rt_gemm(rt, G_gemm_64x128x32_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 

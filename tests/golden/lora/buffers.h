@@ -109,7 +109,7 @@
 #define SCRATCH_BYTES 8654848ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 96256ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */

@@ -47,7 +47,7 @@
 #define SCRATCH_BYTES 8654848ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define IMAGES 68864ul /* f32 [4, 1, 144], micro_step until conv1.weight.grad */
 #define CONV1 0ul /* f32 [4, 8, 100], micro_step until conv1.biased */
 #define RELU1 38400ul /* f32 [4, 8, 100], micro_step until conv1.biased.grad,

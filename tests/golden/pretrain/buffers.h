@@ -80,7 +80,7 @@
 #define SCRATCH_BYTES 8654848ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 45056ul /* bf16 [32, 32], micro_step until model.embed_tokens.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 47104ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.q_k_v_proj,

@@ -247,7 +247,7 @@
 #define SCRATCH_BYTES 4460544ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75264ul /* bf16 [32, 16],

@@ -50,7 +50,7 @@
 #define SCRATCH_BYTES 4207616ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define IMAGES 0ul /* bf16 [512, 1], micro_step until layers.0.weight.grad */
 #define LAYERS_0 1024ul /* bf16 [8, 64], micro_step until layers.0.biased */
 #define LAYERS_0_RELU 2048ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */

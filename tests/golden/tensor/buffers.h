@@ -78,7 +78,7 @@
 #define SCRATCH_BYTES 8446720ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
- * comments; on another stream than compute, also until the last one there. */
+ * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 55296ul /* f32 [32, 8],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
