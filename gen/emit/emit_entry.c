@@ -11,6 +11,7 @@
 typedef struct {
     const Plan *plan;
     const Places *places;
+    const Strides *strides;
     const PlanEntry *entry;
     StrBuf *out;
     Arena *arena;
@@ -162,6 +163,9 @@ static const char *scalar_text(const Stretch *s, int index, int which) {
     const Varying *varying = varying_at(&s->pointers, index, which);
     if (varying)
         return arena_printf(s->e->arena, "&%s", varying->name);
+    const char *stride = stride_name(s->e->strides, scalar->name, launch->scalar[which]);
+    if (stride)
+        return arena_printf(s->e->arena, "&(%s){%s}", scalar_type(scalar->dtype), stride);
     return arena_printf(s->e->arena, "&(%s){/* %s */ %lld}", scalar_type(scalar->dtype),
                         scalar->name, (long long)launch->scalar[which]);
 }
@@ -536,9 +540,9 @@ static void put_end(const Emit *e) {
     sb_puts(e->out, "}\n\n");
 }
 
-void emit_entry(const Places *places, Entry entry, StrBuf *out) {
+void emit_entry(const Places *places, const Strides *strides, Entry entry, StrBuf *out) {
     Arena arena = {0};
-    Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena, 4};
+    Emit e = {places->plan, places, strides, &places->plan->entry[entry], out, &arena, 4};
     const Blocks *blocks = &places->blocks[entry];
     bool alone = blocks->count == 1 && blocks->blocks[0].times == 1;
     for (int i = 0; i < blocks->count && !alone; i++)

@@ -244,16 +244,31 @@ static void put_gemms(const Emit *e) {
     sb_puts(e->out, "};\n\n");
 }
 
+static void put_strides(const Strides *strides, StrBuf *out) {
+    if (strides->count == 0)
+        return;
+    sb_puts(out, "/* ---- launches joined into one: elements from an operand of one to that of the next "
+                 "---- */\n\n");
+    for (int i = 0; i < strides->count; i++)
+        sb_printf(out, "#define %s (%lld)\n", strides->strides[i].name,
+                  (long long)strides->strides[i].elements);
+    sb_puts(out, "\n");
+}
+
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
+    Arena arena = {0};
+    const Strides strides = strides_of(&arena, plan);
     Emit e = {places, plan, plan->spec, out};
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);
+    put_strides(&strides, out);
     sb_puts(out, "/* ---- entry points, each after the functions that it calls ---- */\n\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
-            emit_entry(places, (Entry)i, out);
+            emit_entry(places, &strides, (Entry)i, out);
     emit_settings(places, out);
     sb_puts(out, "int main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
+    arena_free(&arena);
 }

@@ -354,6 +354,11 @@ static const RtGemm gemms[] = {
         .alpha = 4.0, .beta = 0.0),
 };
 
+/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+
+#define MASTER_STRIDE (-14336)
+#define BORDER_STRIDE (14336)
+
 /* ---- entry points, each after the functions that it calls ---- */
 
 /* 1 launch, 384 FLOP, 1.03 KiB. */
@@ -375,8 +380,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -385,8 +389,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch:
      * cast -> k_proj_lora_A_weight_border */
@@ -395,8 +398,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &k_proj_lora_A_weight_master,
-        &k_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &k_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch:
      * scale -> k_proj_lora_B_weight_border */
@@ -405,8 +407,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &k_proj_lora_B_weight_master,
-        &k_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &k_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch:
      * cast -> v_proj_lora_A_weight_border */
@@ -415,8 +416,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &v_proj_lora_A_weight_master,
-        &v_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &v_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch:
      * scale -> v_proj_lora_B_weight_border */
@@ -425,8 +425,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
-        &v_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &v_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch:
      * cast -> o_proj_lora_A_weight_border */
@@ -435,8 +434,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 3), &o_proj_lora_A_weight_master,
-        &o_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &o_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch:
      * scale -> o_proj_lora_B_weight_border */
@@ -445,8 +443,7 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
     RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 3), &o_proj_lora_B_weight_master,
-        &o_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &o_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* model.layers.0_to_2.mlp: gate_proj, up_proj, down_proj.
@@ -460,8 +457,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_A_weight_master,
-        &gate_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &gate_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch:
      * scale -> gate_proj_lora_B_weight_border */
@@ -471,8 +467,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
-        &gate_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &gate_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch:
      * cast -> up_proj_lora_A_weight_border */
@@ -482,8 +477,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &up_proj_lora_A_weight_master,
-        &up_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &up_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch:
      * scale -> up_proj_lora_B_weight_border */
@@ -493,8 +487,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
-        &up_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &up_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -503,8 +496,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -514,8 +506,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
         /* bf16 [32, 4], columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* Once, after the weights have arrived: prepares what other entries need.
@@ -1348,8 +1339,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -1358,8 +1348,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.k_proj.lora_A.weight.border, 3 in one launch:
      * cast -> k_proj_lora_A_weight_border */
@@ -1368,8 +1357,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &k_proj_lora_A_weight_master,
-        &k_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &k_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.k_proj.lora_B.weight.border, 3 in one launch:
      * scale -> k_proj_lora_B_weight_border */
@@ -1378,8 +1366,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &k_proj_lora_B_weight_master,
-        &k_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &k_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.v_proj.lora_A.weight.border, 3 in one launch:
      * cast -> v_proj_lora_A_weight_border */
@@ -1388,8 +1375,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &v_proj_lora_A_weight_master,
-        &v_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &v_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.v_proj.lora_B.weight.border, 3 in one launch:
      * scale -> v_proj_lora_B_weight_border */
@@ -1398,8 +1384,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
-        &v_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &v_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.o_proj.lora_A.weight.border, 3 in one launch:
      * cast -> o_proj_lora_A_weight_border */
@@ -1408,8 +1393,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 3), &o_proj_lora_A_weight_master,
-        &o_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &o_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.o_proj.lora_B.weight.border, 3 in one launch:
      * scale -> o_proj_lora_B_weight_border */
@@ -1418,8 +1402,7 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
     RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 3), &o_proj_lora_B_weight_master,
-        &o_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &o_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -1436,8 +1419,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* adamw: waited for before */
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_A_weight_master,
-        &gate_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &gate_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.{0..2}.mlp.gate_proj.lora_B.weight.border, 3 in one launch:
@@ -1448,8 +1430,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
-        &gate_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &gate_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.up_proj.lora_A.weight.border, 3 in one launch:
      * cast -> up_proj_lora_A_weight_border */
@@ -1459,8 +1440,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &up_proj_lora_A_weight_master,
-        &up_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &up_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.up_proj.lora_B.weight.border, 3 in one launch:
      * scale -> up_proj_lora_B_weight_border */
@@ -1470,8 +1450,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
-        &up_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &up_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -1480,8 +1459,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -1491,8 +1469,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
         /* bf16 [32, 4], columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -14336},
-        &(int64_t){/* border_stride */ 14336});
+        &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* Once per step: updates its figures and, unless backward does, the weights.

@@ -278,6 +278,11 @@ static const RtGemm gemms[] = {
         .alpha = 1.0, .beta = 1.0),
 };
 
+/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+
+#define WEIGHT_STRIDE (-4096)
+#define BORDER_STRIDE (3840)
+
 /* ---- entry points, each after the functions that it calls ---- */
 
 /* Once, after the weights have arrived: prepares what other entries need.
@@ -296,8 +301,7 @@ static void load(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -306,8 +310,7 @@ static void load(Rt *rt) {
     RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
-        &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &q_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -316,8 +319,7 @@ static void load(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
-        &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -326,8 +328,7 @@ static void load(Rt *rt) {
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
-        &down_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &down_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* 1 launch, 7.17 kFLOP, 16.2 KiB. */
@@ -991,8 +992,7 @@ static void layers_0_to_1_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* adamw: waited for before */
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -1002,8 +1002,7 @@ static void layers_0_to_1_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     /* adamw: waited for before */
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
-        &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &q_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
@@ -1013,8 +1012,7 @@ static void layers_0_to_1_update(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
-        &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -1023,8 +1021,7 @@ static void layers_0_to_1_update(Rt *rt) {
     RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
-        &down_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
-        &(int64_t){/* border_stride */ 3840});
+        &down_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* Once per step: updates its figures and, unless backward does, the weights.

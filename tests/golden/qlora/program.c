@@ -346,6 +346,11 @@ static const RtGemm gemms[] = {
         .alpha = 4.0, .beta = 0.0),
 };
 
+/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+
+#define MASTER_STRIDE (-4096)
+#define BORDER_STRIDE (1152)
+
 /* ---- entry points, each after the functions that it calls ---- */
 
 /* model.layers.0_to_2.self_attn: k_proj, v_proj.
@@ -661,8 +666,7 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -671,8 +675,7 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -681,8 +684,7 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -691,8 +693,7 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
     RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* Once, after the weights have arrived: prepares what other entries need.
@@ -1480,8 +1481,7 @@ static void layers_0_to_2_update(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch:
      * scale -> q_proj_lora_B_weight_border */
@@ -1490,8 +1490,7 @@ static void layers_0_to_2_update(Rt *rt) {
     RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -1500,8 +1499,7 @@ static void layers_0_to_2_update(Rt *rt) {
     RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch:
      * scale -> down_proj_lora_B_weight_border */
@@ -1510,8 +1508,7 @@ static void layers_0_to_2_update(Rt *rt) {
     RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
-        &(int64_t){/* border_stride */ 1152});
+        &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
 /* Once per step: updates its figures and, unless backward does, the weights.

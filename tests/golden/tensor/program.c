@@ -288,6 +288,11 @@ static const RtGemm gemms[] = {
         .alpha = 1.0, .beta = 0.0),
 };
 
+/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+
+#define WEIGHT_STRIDE (-1024)
+#define BORDER_STRIDE (-384)
+
 /* ---- entry points, each after the functions that it calls ---- */
 
 /* Once, after the weights have arrived: prepares what other entries need.
@@ -306,8 +311,7 @@ static void load(Rt *rt) {
     RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
-        &(int64_t){/* border_stride */ -384});
+        &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
@@ -805,8 +809,7 @@ static void layers_0_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
-        &(int64_t){/* border_stride */ -384});
+        &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
