@@ -88,7 +88,8 @@ static void loops_count_layers(void **state) {
     (void)state;
     Places places = places_of(&arena, plan_of("model.num_hidden_layers=8"));
     StrBuf out = {0};
-    emit_entry(&places, ENTRY_MICRO_STEP, &out);
+    const Strides strides = strides_of(&arena, places.plan);
+    emit_entry(&places, &strides, ENTRY_MICRO_STEP, &out);
     assert_non_null(strstr(out.text, "layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1)"));
     assert_non_null(strstr(out.text, "layer == 7 ? MODEL_NORM_WEIGHT"));
     assert_non_null(strstr(out.text, "for (int layer = 0; layer < 8; layer++)"));
