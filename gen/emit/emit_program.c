@@ -247,8 +247,9 @@ static void put_gemms(const Emit *e) {
 static void put_strides(const Strides *strides, StrBuf *out) {
     if (strides->count == 0)
         return;
-    sb_puts(out, "/* ---- launches joined into one: elements from an operand of one to that of the next "
-                 "---- */\n\n");
+    sb_puts(out,
+            "/* ---- strides of launches joined into one, in elements, from each to the next ---- "
+            "*/\n\n");
     for (int i = 0; i < strides->count; i++)
         sb_printf(out, "#define %s (%lld)\n", strides->strides[i].name,
                   (long long)strides->strides[i].elements);

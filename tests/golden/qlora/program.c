@@ -346,7 +346,7 @@ static const RtGemm gemms[] = {
         .alpha = 4.0, .beta = 0.0),
 };
 
-/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+/* ---- strides of launches joined into one, in elements, from each to the next ---- */
 
 #define MASTER_STRIDE (-4096)
 #define BORDER_STRIDE (1152)

@@ -288,7 +288,7 @@ static const RtGemm gemms[] = {
         .alpha = 1.0, .beta = 0.0),
 };
 
-/* ---- launches joined into one: elements from an operand of one to that of the next ---- */
+/* ---- strides of launches joined into one, in elements, from each to the next ---- */
 
 #define WEIGHT_STRIDE (-1024)
 #define BORDER_STRIDE (-384)
