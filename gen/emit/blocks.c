@@ -20,32 +20,38 @@ typedef struct {
     Group *of_block; /* the launches of each block */
     Blocks out;
     const int *ids; /* see roll.h */
+    int (*previous)[MAX_PARAMS]; /* by argument: the last launch so far with the value; -1: none */
     int edge; /* of a loop: the launch before which one more iteration, after the loop, ends; or -1 */
 } Cut;
 
 /* ---- lines of code --------------------------------------------------------------------------- */
 
-/* Whether an earlier argument, from launch `first` on, has already declared this argument's
- * local. */
-static bool is_declared(const Launch *first, int index, int arg) {
-    const Value *v = first[index].arg[arg];
-    for (int i = 0; i <= index; i++)
-        for (int a = 0; a < (i < index ? first[i].arg_count : arg); a++)
-            if (first[i].arg[a] == v)
-                return true;
-    return false;
+static void find_previous(Cut *c) {
+    const PlanEntry *entry = c->labels.entry;
+    Arena scratch = {0};
+    /* By value: 1 + the last launch so far that has it; 0: none. */
+    int *seen = arena_array(&scratch, (size_t)c->labels.plan->program->value_count, sizeof *seen);
+    c->previous = arena_array(c->labels.arena, (size_t)entry->launch_count, sizeof *c->previous);
+    for (int i = 0; i < entry->launch_count; i++)
+        for (int a = 0; a < entry->launches[i].arg_count; a++) {
+            int *of_value = &seen[entry->launches[i].arg[a]->id];
+            c->previous[i][a] = *of_value - 1;
+            *of_value = i + 1;
+        }
+    arena_free(&scratch);
 }
 
 /* Estimates the lines of these launches: each has a comment, declarations, a call and a blank
- * line. */
-static int lines_of(const Launch *first, int count) {
+ * line. A value that an earlier one of them has is declared already. */
+static int lines_of(const Cut *c, int first, int count) {
     enum { LONG_NAME = 35 }; /* needs a second line */
     int lines = 0;
-    for (int i = 0; i < count; i++) {
-        lines += 3 + first[i].arg_count / 5;
-        for (int a = 0; a < first[i].arg_count; a++)
-            if (!is_declared(first, i, a))
-                lines += 1 + (strlen(first[i].arg[a]->name) > LONG_NAME);
+    for (int i = first; i < first + count; i++) {
+        const Launch *launch = &c->labels.entry->launches[i];
+        lines += 3 + launch->arg_count / 5;
+        for (int a = 0; a < launch->arg_count; a++)
+            if (c->previous[i][a] < first)
+                lines += 1 + (strlen(launch->arg[a]->name) > LONG_NAME);
     }
     return lines;
 }
@@ -73,7 +79,7 @@ static void join_small(Cut *c, bool begins_apart) {
     for (int i = kept + 1; i < c->group_count; i++) {
         Group *to = &c->groups[kept], *g = &c->groups[i];
         bool small = to->count <= FEW || g->count <= FEW;
-        int lines = lines_of(&c->labels.entry->launches[to->first], to->count + g->count);
+        int lines = lines_of(c, to->first, to->count + g->count);
         if (small && mostly(&c->labels, to, is_backward) == mostly(&c->labels, g, is_backward) &&
             lines <= MOST_LINES) {
             to->count += g->count;
@@ -195,7 +201,7 @@ static int cut_cost(const Cut *c, const Group *g, int at) {
 }
 
 static int function_cost(const Cut *c, int first, int count) {
-    int lines = lines_of(&c->labels.entry->launches[first], count);
+    int lines = lines_of(c, first, count);
     bool too_long = count > 1 && lines > MOST_LINES;
     return FUNCTION_COST + (too_long ? lines - MOST_LINES : 0);
 }
@@ -214,9 +220,8 @@ static void add_block(Cut *c, Group g, const Run *run, int loop) {
  * and would be written twice. */
 static bool cut_at_edge(const Cut *c, const Group *part) {
     int before = c->edge - part->first;
-    const Launch *launch = &c->labels.entry->launches[part->first];
     return before < part->count && 3 * before > 2 * part->count &&
-           lines_of(launch, before) > FUNCTION_COST + cut_cost(c, part, c->edge);
+           lines_of(c, part->first, before) > FUNCTION_COST + cut_cost(c, part, c->edge);
 }
 
 static void add_part(Cut *c, Group part, const Run *run, int loop) {
@@ -324,6 +329,7 @@ Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
     size_t room = (size_t)entry->launch_count + 1;
     Rolled rolled = roll_entry(arena, entry);
     Cut c = {.labels = labels_of(arena, plan, entry, &rolled), .ids = rolled.ids};
+    find_previous(&c);
     c.groups = arena_array(arena, room, sizeof *c.groups);
     c.of_block = arena_array(arena, room, sizeof *c.of_block);
     c.out.blocks = arena_array(arena, room, sizeof *c.out.blocks);

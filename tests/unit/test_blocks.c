@@ -23,11 +23,14 @@ typedef struct {
     int like; /* launches with the same number, other than 0, differ only in their names */
 } Row;
 
+static int value_count;
+
 static Value *value_named(const char *name, Role role) {
     Storage *storage = arena_alloc(&arena, sizeof *storage);
     Value *v = arena_alloc(&arena, sizeof *v);
     *storage = (Storage){.name = name, .role = role, .bytes = 4};
     *v = (Value){.name = name, .storage = storage, .rank = 1, .dim = {1}, .role = role};
+    v->id = value_count++;
     return v;
 }
 
@@ -72,6 +75,7 @@ static const char *functions_of(const Row *rows, int count, Blocks *blocks) {
     const char *text = "";
     for (int i = 0; i < count; i++)
         launches[i] = launch_of(&rows[i], i);
+    program.value_count = value_count;
     plan->program = &program;
     plan->place = arena_array(&arena, 1, sizeof *plan->place); /* of all storages */
     plan->entry[ENTRY_MICRO_STEP] =

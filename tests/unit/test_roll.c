@@ -73,7 +73,8 @@ static void test_many_launches_of_one_name(void **state) {
     Launch launches[COUNT] = {{0}};
     for (int i = 0; i < COUNT; i++)
         launches[i] = (Launch){.kind = LAUNCH_ZERO, .grid = {i}, .ops = ops, .op_count = 1};
-    const Plan plan = {0};
+    Program program = {0};
+    const Plan plan = {.program = &program};
     const PlanEntry entry = {.name = "evaluate", .launches = launches, .launch_count = COUNT};
     Blocks blocks = blocks_of(&arena, &plan, &entry);
     assert_true(blocks.count > 2);
