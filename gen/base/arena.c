@@ -121,16 +121,18 @@ static bool has_room_behind(const Arena *arena, const unsigned char *end, size_t
 void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
     if (count < *capacity)
         return array;
-    size_t had = aligned((size_t)*capacity * size);
+    size_t had = (size_t)*capacity * size;
     *capacity = *capacity ? 2 * *capacity : 4;
-    size_t more = aligned((size_t)*capacity * size) - had;
-    if (array && has_room_behind(arena, (unsigned char *)array + had, more)) {
-        arena_alloc(arena, more);
-        return array;
+    size_t now = (size_t)*capacity * size, more = aligned(now) - aligned(had);
+    unsigned char *bigger = array;
+    if (array && has_room_behind(arena, bigger + aligned(had), more)) {
+        take(arena, more);
+    } else {
+        bigger = take(arena, now);
+        if (had)
+            memcpy(bigger, array, had);
     }
-    void *bigger = arena_array(arena, (size_t)*capacity, size);
-    if (count)
-        memcpy(bigger, array, (size_t)count * size);
+    memset(bigger + had, 0, now - had);
     return bigger;
 }
 
