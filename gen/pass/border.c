@@ -50,12 +50,12 @@ static bool match_site(const GraphUses *uses, Op *base, Site *site) {
     return true;
 }
 
-static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
-    for (int i = 0; i < *count; i++)
-        if (borders[i].x == base->in[0] && borders[i].count < MAX_SITES)
-            return &borders[i];
-    ENSURE(*count < capacity, "more borders than linears");
-    Border *b = &borders[(*count)++];
+static Border *group_of(Arena *arena, Borders *all, Op *base) {
+    for (int i = 0; i < all->count; i++)
+        if (all->border[i].x == base->in[0] && all->border[i].count < MAX_SITES)
+            return &all->border[i];
+    all->border = arena_grow(arena, all->border, all->count, &all->capacity, sizeof(Border));
+    Border *b = &all->border[all->count++];
     *b = (Border){.x = base->in[0], .in = value_cols(base->in[0])};
     return b;
 }
@@ -126,24 +126,24 @@ static void name_border(Arena *arena, Border *b) {
     b->a_name = joined_names(arena, a, b->count);
 }
 
-int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity) {
+Borders borders_find(Program *p, const GraphUses *uses, Arena *arena) {
     const Graph *graph = uses->graph;
-    int count = 0;
+    Borders all = {0};
     for (int i = 0; i < graph->op_count; i++) {
         Site site;
         if (!match_site(uses, graph->ops[i], &site))
             continue;
-        Border *b = group_of(borders, &count, capacity, site.base);
+        Border *b = group_of(arena, &all, site.base);
         site.row = b->out;
         b->out += site.out;
         b->side += site.width;
         b->site[b->count++] = site;
     }
-    for (int i = 0; i < count; i++) {
-        place_sides(&borders[i]);
-        name_border(p->arena, &borders[i]);
+    for (int i = 0; i < all.count; i++) {
+        place_sides(&all.border[i]);
+        name_border(p->arena, &all.border[i]);
     }
-    return count;
+    return all;
 }
 
 bool border_has_one_input(const Border *b) {

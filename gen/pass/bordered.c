@@ -92,10 +92,10 @@ void border_place(Program *p, Border *b, const Border *like) {
         add_refresh(p, &p->entry[ENTRY_UPDATE], b);
 }
 
-static const Border *find_like(const Border *borders, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (borders[i].border && !strcmp(borders[i].name, name))
-            return &borders[i];
+static const Border *find_like(const Borders *all, const char *name) {
+    for (int i = 0; i < all->count; i++)
+        if (all->border[i].border && !strcmp(all->border[i].name, name))
+            return &all->border[i];
     return NULL;
 }
 
@@ -165,28 +165,27 @@ bool pass_bordered(Program *p, const Spec *spec) {
     copy_gathered(p, evaluate);
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, train), uses_again = uses_find(&scratch, p, evaluate);
-    Border *borders = arena_array(&scratch, (size_t)train->op_count + 1, sizeof *borders);
-    Border *again = arena_array(&scratch, (size_t)evaluate->op_count + 1, sizeof *again);
-    int count = border_find(p, &uses, borders, train->op_count);
-    int count_again = border_find(p, &uses_again, again, evaluate->op_count);
-    for (int i = 0; i < count; i++) {
-        if (!can_border(p, &uses, &borders[i], NULL) || !border_in_order(train, &borders[i]))
+    Borders borders = borders_find(p, &uses, &scratch);
+    Borders again = borders_find(p, &uses_again, &scratch);
+    for (int i = 0; i < borders.count; i++) {
+        Border *b = &borders.border[i];
+        if (!can_border(p, &uses, b, NULL) || !border_in_order(train, b))
             continue;
-        border_place(p, &borders[i], NULL);
-        border_place_forward(p, &uses, &borders[i]);
-        border_place_backward(p, &uses, &borders[i]);
+        border_place(p, b, NULL);
+        border_place_forward(p, &uses, b);
+        border_place_backward(p, &uses, b);
     }
-    border_forward(p, train, borders, count);
-    border_backward(p, train, borders, count);
-    for (int i = 0; i < count_again; i++) {
-        const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(p, &uses_again, &again[i], like) ||
-            !border_in_order(evaluate, &again[i]))
+    border_forward(p, train, borders.border, borders.count);
+    border_backward(p, train, borders.border, borders.count);
+    for (int i = 0; i < again.count; i++) {
+        Border *b = &again.border[i];
+        const Border *like = find_like(&borders, b->name);
+        if (!like || !can_border(p, &uses_again, b, like) || !border_in_order(evaluate, b))
             continue;
-        border_place(p, &again[i], like);
-        border_place_forward(p, &uses_again, &again[i]);
+        border_place(p, b, like);
+        border_place_forward(p, &uses_again, b);
     }
-    border_forward(p, evaluate, again, count_again);
+    border_forward(p, evaluate, again.border, again.count);
     arena_free(&scratch);
     return true;
 }

@@ -35,8 +35,13 @@ typedef struct {
     struct Backpath *backpath; /* NULL: backward stays as it is */
 } Border;
 
-/* Finds the sites of a graph, grouped by x, in graph order; returns the number of groups. */
-int border_find(Program *, const GraphUses *, Border *, int capacity);
+typedef struct {
+    Border *border;
+    int count, capacity;
+} Borders;
+
+/* Finds the sites of a graph, grouped by x, in graph order. */
+Borders borders_find(Program *, const GraphUses *, Arena *);
 /* Makes the group's storage, moves the weights into it and lets load and update refresh it; or
  * takes over that of `like`, the same group in another graph. */
 void border_place(Program *, Border *, const Border *like);

@@ -36,7 +36,7 @@ typedef struct {
 /* The groups of a graph's forward or backward. */
 typedef struct {
     Group *group;
-    int count;
+    int count, capacity;
 } Groups;
 
 /* ---- which linears ------------------------------------------------------------------------------ */
@@ -46,12 +46,13 @@ static bool may_join(const Op *op) {
            value_trains(op->in[1]) && value_dense(op->in[1]);
 }
 
-static Group *group_of(Groups *all, Op *linear, bool lasts) {
+static Group *group_of(Arena *arena, Groups *all, Op *linear, bool lasts) {
     for (int i = 0; i < all->count; i++) {
         Group *g = &all->group[i];
         if (g->x == linear->in[0] && g->lasts == lasts && g->count < MAX_SITES)
             return g;
     }
+    all->group = arena_grow(arena, all->group, all->count, &all->capacity, sizeof *all->group);
     all->group[all->count] = (Group){.x = linear->in[0], .lasts = lasts};
     return &all->group[all->count++];
 }
@@ -113,12 +114,12 @@ static Groups find_groups(Program *p, const Spec *spec, const GraphUses *uses, A
                           bool forward) {
     const Op *loss = use_maker(uses, p->loss_of_micro_step);
     const Graph *graph = uses->graph;
-    Groups all = {arena_array(scratch, (size_t)graph->op_count + 1, sizeof *all.group), 0};
+    Groups all = {0};
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
         if (!may_join(op))
             continue;
-        Group *g = group_of(&all, op, forward && lasts(spec, uses, loss, op->out[0]));
+        Group *g = group_of(scratch, &all, op, forward && lasts(spec, uses, loss, op->out[0]));
         g->member[g->count++] = (Member){.linear = op};
     }
     keep_neighbours(p, &all);
