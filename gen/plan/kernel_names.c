@@ -62,8 +62,8 @@ bool kernel_template_mentions(const Kernel *k, const char *name) {
     snprintf(own, sizeof own, "//@kernel %s\n", k->template_kernel);
     const Embedded *file = embedded_find(path);
     ENSURE(file, "template %s is not built in", k->template_name);
-    return section_mentions(file->text, "//@prelude", name) ||
-           section_mentions(file->text, own, name);
+    return text_mentions(file->text, name) && (section_mentions(file->text, "//@prelude", name) ||
+                                               section_mentions(file->text, own, name));
 }
 
 static bool is_taken(const char *name, const Kernel *k) {
