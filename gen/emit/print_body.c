@@ -137,11 +137,11 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
         p.holder[i] = -1;
     p.linear = k->skeleton == SKELETON_FLAT && body_is_linear(k->body);
     for (int i = 0; kernel_words[i]; i++)
-        p.used[p.used_count++] = kernel_words[i];
+        use(&p, kernel_words[i]);
     for (int i = 0; i < k->param_count; i++)
-        p.used[p.used_count++] = k->param[i].name;
+        use(&p, k->param[i].name);
     for (int i = 0; i < k->scalar_count; i++)
-        p.used[p.used_count++] = k->scalar[i].name;
+        use(&p, k->scalar[i].name);
     if (k->skeleton != SKELETON_EPILOGUE) {
         extent(&p, "ROWS", k->body->rows);
         extent(&p, "COLS", k->body->cols);

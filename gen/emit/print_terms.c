@@ -71,6 +71,11 @@ void put(Printer *p, const char *format, ...) {
     sb_free(&line);
 }
 
+void use(Printer *p, const char *name) {
+    p->used = arena_grow(p->arena, p->used, p->used_count, &p->used_capacity, sizeof *p->used);
+    p->used[p->used_count++] = name;
+}
+
 static bool is_used(const Printer *p, const char *name) {
     for (int i = 0; i < p->used_count; i++)
         if (!strcmp(p->used[i], name))
@@ -82,8 +87,7 @@ const char *unique(Printer *p, const char *base) {
     const char *name = base;
     for (int n = 2; is_used(p, name); n++)
         name = arena_printf(p->arena, "%s_%d", base, n);
-    ENSURE(p->used_count < MAX_NAMES, "kernel %s has too many names", p->kernel->name);
-    p->used[p->used_count++] = name;
+    use(p, name);
     return name;
 }
 
@@ -100,6 +104,8 @@ static const char *constant(Printer *p, const char *base, const char *type, cons
         if (!strcmp(p->constant[i].base, base) && !strcmp(p->constant[i].text, text))
             return p->constant[i].name;
     ENSURE(p->constant_count < MAX_CONSTANTS, "kernel %s has too many constants", p->kernel->name);
+    p->constant = arena_grow(p->arena, p->constant, p->constant_count, &p->constant_capacity,
+                             sizeof *p->constant);
     Constant *c = &p->constant[p->constant_count++];
     *c = (Constant){base, unique(p, base), type, text};
     return c->name;

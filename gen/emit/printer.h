@@ -6,7 +6,7 @@
 #include "plan/phases.h"
 #include "plan/plan.h"
 
-enum { MAX_NAMES = 1024, MAX_CONSTANTS = 128 };
+enum { MAX_CONSTANTS = 128 };
 
 /* A number that has a name in a kernel: an extent, what follows from one, or a named real step. */
 typedef struct {
@@ -34,10 +34,10 @@ typedef struct {
     bool several_strides; /* the kernel's matrices have more than one besides COLS */
     bool any_blocks;      /* print columns so that the number of their blocks is a constant */
     bool is_first;        /* print columns of a vector's first element instead of element j */
-    const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
-    int used_count;
-    Constant constant[MAX_CONSTANTS];
-    int constant_count;
+    const char **used;    /* identifiers used in the kernel so far */
+    int used_count, used_capacity;
+    Constant *constant;
+    int constant_count, constant_capacity;
 } Printer;
 
 /* An expression and how tightly it binds. */
@@ -47,6 +47,7 @@ typedef struct {
 } Term;
 
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
+void use(Printer *, const char *name); /* an identifier that the kernel has */
 const char *unique(Printer *, const char *base);
 void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
 /* Returns the name of the constant that the kernel, or its template, has for a whole number. */
