@@ -256,6 +256,12 @@ static bool blocks_differ(const Plan *plan, const SharedBodies *shared, int firs
     return false;
 }
 
+/* Whether a kernel that shares its text with no other has it as it is printed: only that of tiles
+ * depends on the number of blocks, which is not known to be the same in all sharers before. */
+static bool is_final(const Kernel *k, const SharedBody *body) {
+    return body->sharers == 1 && (k->template_name || k->skeleton != SKELETON_TILE);
+}
+
 /* Prints the text of the first kernel and its sharers again, with the same names. */
 static void generalise(const Plan *plan, SharedBodies *shared, int first) {
     const Kernel like = neutral(plan, shared, first);
@@ -284,7 +290,7 @@ const SharedBodies *shared_bodies(const Plan *plan) {
     }
     name_bodies(plan, shared);
     for (int i = 0; i < shared->count; i++)
-        if (shared->kernel[i].first == i)
+        if (shared->kernel[i].first == i && !is_final(&plan->kernels[i], &shared->kernel[i]))
             generalise(plan, shared, i);
     return shared;
 }
