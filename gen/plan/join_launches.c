@@ -15,11 +15,6 @@
 
 enum { MOST_TRIED = 32 }; /* candidates for second of a series: a layer has fewer alike */
 
-/* Storages that a launch uses and writes, each as bit id % 64. */
-typedef struct {
-    uint64_t used, written;
-} Storages;
-
 typedef struct {
     const Plan *plan;
     PlanEntry *entry;
@@ -55,20 +50,9 @@ static bool may_join(const Plan *plan, const Launch *launch) {
            takes_strides(&plan->kernels[launch->index]);
 }
 
-static Storages storages_of(const Launch *launch) {
-    Storages storages = {0};
-    for (int i = 0; i < launch->arg_count; i++) {
-        uint64_t bit = UINT64_C(1) << launch->arg[i]->storage->id % 64;
-        storages.used |= bit;
-        storages.written |= launch->written[i] ? bit : 0;
-    }
-    return storages;
-}
-
-/* Whether the order of two launches matters. Most pairs have no storage in common. */
+/* Whether the order of two launches matters. */
 static bool are_bound(const Join *j, int a, int b) {
-    const Storages *of_a = &j->storages[a], *of_b = &j->storages[b];
-    return ((of_a->written & of_b->used) | (of_a->used & of_b->written)) &&
+    return storages_conflict(j->storages[a], j->storages[b]) &&
            launches_conflict(&j->entry->launches[a], &j->entry->launches[b]);
 }
 
@@ -230,7 +214,7 @@ static void join_entry(const Plan *plan, PlanEntry *entry) {
     j.best = arena_array(&scratch, room, sizeof *j.best);
     for (int i = 0; i < entry->launch_count; i++) {
         j.clear_from[i] = i;
-        j.storages[i] = storages_of(&entry->launches[i]);
+        j.storages[i] = launch_storages(&entry->launches[i]);
     }
     open_launches(&j, &scratch);
     for (int i = 0; i < entry->launch_count; i++) {

@@ -44,6 +44,23 @@ bool launches_conflict(const Launch *a, const Launch *b) {
     return false;
 }
 
+Storages launch_storages(const Launch *launch) {
+    Storages storages = {0};
+    for (int s = 0; s <= launch->joined_count; s++) {
+        const Launch *slice = slice_of(launch, s);
+        for (int a = 0; a < slice->arg_count; a++) {
+            uint64_t bit = UINT64_C(1) << slice->arg[a]->storage->id % 64;
+            storages.used |= bit;
+            storages.written |= slice->written[a] ? bit : 0;
+        }
+    }
+    return storages;
+}
+
+bool storages_conflict(Storages a, Storages b) {
+    return (a.written & b.used) | (a.used & b.written);
+}
+
 bool is_awaited(const PlanEntry *entry, int index) {
     for (int i = index + 1; i < entry->launch_count; i++)
         if (entry->launches[i].stream == STREAM_COMPUTE &&
@@ -98,7 +115,8 @@ static bool is_held(const Launch *launch, const Launch *other) {
 typedef struct {
     const Plan *plan;
     PlanEntry *entry;
-    bool given[MAX_STREAMS]; /* streams that have launches */
+    const Storages *storages; /* by launch */
+    bool given[MAX_STREAMS];  /* streams that have launches */
     /* By stream and other stream: the last launch on the one that waited for the other; -1: none.
      * Whatever the other had been given by then has finished. */
     int waited[2][MAX_STREAMS][MAX_STREAMS];
@@ -134,7 +152,9 @@ static void find_needed(const Waits *w, int index, int needed[MAX_STREAMS]) {
         const Launch *other = &entry->launches[i];
         if (other->stream != launch->stream && needed[other->stream] < 0 &&
             i > ended[other->stream] &&
-            (launches_conflict(other, launch) || is_held(launch, other)))
+            ((storages_conflict(w->storages[i], w->storages[index]) &&
+              launches_conflict(other, launch)) ||
+             is_held(launch, other)))
             needed[other->stream] = i;
     }
 }
@@ -213,11 +233,16 @@ static void join_streams(PlanEntry *entry) {
 }
 
 void plan_waits(const Plan *plan, PlanEntry *entry) {
-    Waits waits = {.plan = plan, .entry = entry};
+    Arena scratch = {0};
+    Storages *storages = arena_array(&scratch, (size_t)entry->launch_count, sizeof *storages);
+    for (int i = 0; i < entry->launch_count; i++)
+        storages[i] = launch_storages(&entry->launches[i]);
+    Waits waits = {.plan = plan, .entry = entry, .storages = storages};
     memset(waits.waited, -1, sizeof waits.waited);
     for (int i = 0; i < entry->launch_count; i++)
         add_waits(&waits, i);
     join_streams(entry);
+    arena_free(&scratch);
 }
 
 static double cost_of(const Plan *plan, const PlanEntry *entry) {

@@ -25,6 +25,13 @@ double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream
 bool is_collective(const Launch *);
 /* Whether the order of two launches matters. */
 bool launches_conflict(const Launch *, const Launch *);
+/* Storages that a launch uses and writes, each as bit id % 64. */
+typedef struct {
+    uint64_t used, written;
+} Storages;
+Storages launch_storages(const Launch *);
+/* False if the order of the two launches cannot matter: most pairs have no storage in common. */
+bool storages_conflict(Storages, Storages);
 /* Whether a later launch on the compute stream depends on it. */
 bool is_awaited(const PlanEntry *, int launch);
 /* Sets what waits for what; the launches' streams must be known. */
