@@ -30,12 +30,15 @@ void sb_append(StrBuf *sb, const char *bytes, size_t size) {
 
 void sb_puts(StrBuf *sb, const char *text) { sb_append(sb, text, strlen(text)); }
 
-/* Appends formatted text; formats a second time if there was too little room. */
+/* Appends formatted text; formats a second time if it is longer than a line and there was too little
+ * room. */
 void sb_vprintf(StrBuf *sb, const char *format, va_list args) {
+    enum { LINE = 128 };
     va_list again;
     va_copy(again, args);
+    reserve(sb, LINE);
     size_t room = sb->capacity - sb->length;
-    size_t length = format_text(room ? sb->text + sb->length : NULL, room, format, args);
+    size_t length = format_text(sb->text + sb->length, room, format, args);
     if (length >= room) {
         reserve(sb, length);
         format_text(sb->text + sb->length, length + 1, format, again);
