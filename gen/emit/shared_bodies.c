@@ -256,8 +256,8 @@ static bool blocks_differ(const Plan *plan, const SharedBodies *shared, int firs
     return false;
 }
 
-/* Whether a kernel that shares its text with no other has it as it is printed: only that of tiles
- * depends on the number of blocks, which is not known to be the same in all sharers before. */
+/* Whether the kernel shares its text with no other, and that text is for its own number of blocks,
+ * which only the text of tiles depends on. */
 static bool is_final(const Kernel *k, const SharedBody *body) {
     return body->sharers == 1 && (k->template_name || k->skeleton != SKELETON_TILE);
 }
