@@ -227,25 +227,25 @@ static int list_for(unsigned entries) {
     return one ? __builtin_ctz(entries) : ALL;
 }
 
-/* Whether the storage needs other bytes than the slot of the list. Where all launches are on one
- * stream, the slot says so itself. */
-static bool is_apart(const Lives *lives, const unsigned *entries, int list, const Storage *storage,
+/* Whether the storage needs other bytes than the slot. Where all launches are on one stream, its life
+ * in the only entry that uses it and the slot say so themselves. */
+static bool is_apart(const Lives *lives, const unsigned *entries, const Life *only, int storage,
                      const Slot *slot) {
-    if (list != ALL && lives[list].ordered) {
-        const Life *life = &lives[list].life[storage->id];
-        return overlap(life->begin, life->end, slot->first, slot->last);
-    }
-    return live_together(lives, entries[storage->id] & entries[slot->id], storage->id, slot->id);
+    if (only)
+        return overlap(only->begin, only->end, slot->first, slot->last);
+    return live_together(lives, entries[storage] & entries[slot->id], storage, slot->id);
 }
 
 static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const Placed *placed,
                             const Storage *storage) {
     int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
-    int list = list_for(entries[storage->id]);
+    int list = list_for(entries[storage->id]), count = placed->count[list];
     const Slot *slots = placed->slots[list];
-    for (int i = 0; i < placed->count[list]; i++) {
+    bool ordered = list != ALL && lives[list].ordered;
+    const Life *only = ordered ? &lives[list].life[storage->id] : NULL;
+    for (int i = 0; i < count; i++) {
         /* A slot that ends below `end` changes nothing: most lifetimes need no comparison. */
-        if (slots[i].end <= end || !is_apart(lives, entries, list, storage, &slots[i]))
+        if (slots[i].end <= end || !is_apart(lives, entries, only, storage->id, &slots[i]))
             continue;
         int64_t gap = slots[i].begin - end;
         if (gap >= size && gap < best_gap) {
