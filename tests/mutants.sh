@@ -497,7 +497,7 @@ mutant pieces_of_one_part runtime/params/param_pieces.c \
 mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' 'return 0;' \
     tests/dist/run.sh sharded_states_late
 mutant backward_of_the_loss_alone gen/pass/mark_backward.c \
-    'm.made[op->out[k]->id] = true;' '(void)m.made[op->out[k]->id];' tests/golden/run.sh
+    'note_made(&m, op->out[k]);' 'if (!op) note_made(&m, op->out[k]);' tests/golden/run.sh
 mutant sums_over_gradients_to_come gen/pass/overlap_sums.c 'behind[i] < behind[i - 1]' 'false' \
     tests/dist/run.sh sharded_parts
 mutant sums_over_gradients_that_are_read gen/pass/overlap_sums.c \
