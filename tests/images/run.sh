@@ -245,6 +245,7 @@ test_idx_inconsistent() {
         idx odd 30 && rm "$work/odd/labels-idx1-ubyte" &&
         refused idx odd "images-idx3-ubyte: its label file labels-idx1-ubyte is not there" &&
         idx odd 30 && sed -i 's/\x00\x00\x00\x11/\x00\x00\x00\x10/' "$work/odd/images-idx3-ubyte" &&
+        truncate -s 7696 "$work/odd/images-idx3-ubyte" &&
         refused idx odd "images-idx3-ubyte: its images are 16 x 16, but the program was made for 16 x 17"
 }
 
