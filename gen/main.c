@@ -204,13 +204,19 @@ static void print_how_to_run(const Cli *cli, const Sweep *sweep, const char *fol
         printf("; make -C %s run FROM=\"$PWD\" builds and runs it", folder);
 }
 
+/* build/last names what `make run` is to run, and a path that ends in points
+ * is a study's list there. */
+static bool is_name_of_notes(const char *name) {
+    return !strcmp(name, "last") || !strcmp(name, "points");
+}
+
 /* Returns build/NAME, unless the tool itself has something of that name there. */
 static const char *default_folder(Arena *arena, const Spec *spec) {
     const char *folder = arena_printf(arena, "build/%s", spec->name);
-    if (!strcmp(spec->name, "last") || is_file(folder) || is_of_others(folder))
+    if (is_name_of_notes(spec->name) || is_file(folder) || is_of_others(folder))
         user_error(spec_pos(spec, KEY_job_name),
                    "set another job.name, or name another folder with -o",
-                   "%s is not for programs: gpuopt-gen or make has something else there", folder);
+                   "%s is not for programs: gpuopt-gen or make has another use for it", folder);
     return folder;
 }
 

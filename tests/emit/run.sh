@@ -278,13 +278,13 @@ test_one_writer_a_folder() {
     emit $spec --set optimizer.lr=0.5 -o "$work/locked"
 }
 
-# job.name must not be the name of what gpuopt-gen or make has under build. Results of an earlier
+# job.name must not be the name of what gpuopt-gen or make has under build, or knows by name. Results of an earlier
 # program and an interrupted study are its own.
 test_names_of_the_tool_are_refused() {
     rm -rf "$work/names" && mkdir -p "$work/names/build/tool" "$work/names/build/kept/out" && cd "$work/names" || return 1
     echo >build/tool/file && echo >build/file
     result=0
-    for taken in last tool file; do
+    for taken in last points tool file; do
         emit "$top/$spec" --set job.name=$taken && result=1
         grep -q "^--set:1:10: error: build/$taken is not for programs" "$work/stderr" || result=1
     done
