@@ -24,6 +24,7 @@
 #include "spec/toml.h"
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -110,6 +111,53 @@ bool too_many_dots(const char *file, std::string_view text, TomlError *error) {
     return false;
 }
 
+/* ---- keys that are defined twice --------------------------------------------------------------- */
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    size_t first = text.find_first_not_of(blanks);
+    return first == text.npos ? "" : text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+        lines.push_back(text.substr(0, end));
+    lines.push_back(text);
+    return lines;
+}
+
+bool is_header(std::string_view line) { return !line.empty() && line[0] == '['; }
+
+/* "[model]" of a header, "hidden_size" of a line with one key; empty of any other line. */
+std::string_view defined_in(std::string_view line) {
+    line = trimmed(line);
+    size_t end = is_header(line) ? line.find_last_of(']') + 1 : line.find('=');
+    return end == line.npos ? "" : trimmed(line.substr(0, end));
+}
+
+/* Returns the line of an earlier definition in the same table, 0 if that is not found: a name can be
+ * written in other ways. */
+int first_definition(const std::vector<std::string_view> &lines, size_t second) {
+    std::string_view name = defined_in(lines[second]);
+    for (size_t i = second; i > 0 && !name.empty(); i--) {
+        if (defined_in(lines[i - 1]) == name)
+            return static_cast<int>(i);
+        if (is_header(lines[i - 1]) && !is_header(name))
+            break;
+    }
+    return 0;
+}
+
+/* toml++ names the key from a buffer that the key's value has partly overwritten. */
+const char *say_twice(Arena *arena, std::string_view text, int line) {
+    std::vector<std::string_view> lines = lines_of(text);
+    size_t second = static_cast<size_t>(line - 1);
+    int first = line > 0 && second < lines.size() ? first_definition(lines, second) : 0;
+    return first ? arena_printf(arena, "this is defined twice: first in line %d", first)
+                 : "this key or table has been defined before";
+}
+
 } // namespace
 
 Toml *toml_parse(Arena *arena, const char *file, const char *text, size_t size, TomlError *error) {
@@ -121,8 +169,10 @@ Toml *toml_parse(Arena *arena, const char *file, const char *text, size_t size, 
     Copier copier{arena, file, error};
     if (!result) {
         std::string_view why = result.error().description();
-        *error = TomlError{copier.pos_of(result.error().source()),
-                           arena_strndup(arena, why.data(), why.size())};
+        Pos pos = copier.pos_of(result.error().source());
+        bool twice = why.find("cannot redefine existing") != why.npos;
+        *error = TomlError{pos, twice ? say_twice(arena, view, pos.line)
+                                      : arena_strndup(arena, why.data(), why.size())};
         return nullptr;
     }
     Toml *root = static_cast<Toml *>(arena_alloc(arena, sizeof(Toml)));
