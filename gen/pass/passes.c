@@ -11,6 +11,8 @@ const Pass pass_list[] = {
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 
+enum { MOST_COLUMNS = 99 }; /* of a message; a comma may follow */
+
 static void check_dump(const char *dump) {
     if (!strcmp(dump, "model"))
         return;
@@ -18,10 +20,15 @@ static void check_dump(const char *dump) {
         if (!strcmp(dump, pass_list[i].name))
             return;
     StrBuf names = {0};
-    for (int i = 0; i < pass_count; i++)
-        sb_printf(&names, ", %s", pass_list[i].name);
+    size_t column = strlen("model");
+    for (int i = 0; i < pass_count; i++) {
+        size_t width = strlen(", ") + strlen(pass_list[i].name);
+        bool wraps = column + width > MOST_COLUMNS;
+        sb_printf(&names, wraps ? ",\n%s" : ", %s", pass_list[i].name);
+        column = (wraps ? 0 : column) + width;
+    }
     user_error((Pos){0}, "give --dump one of the names above",
-               "there is no pass \"%s\"; the passes are model%s", dump, names.text);
+               "there is no pass \"%s\"; the passes are\nmodel%s", dump, names.text);
 }
 
 static const Pass *first_after_recompute(void) {
