@@ -125,8 +125,8 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
     if (!in_full)
         predicted_print(arena, &predicted, cli->format);
     if (sweep->swept && !cli->format)
-        printf("\nthe full plan of a point: gpuopt-gen --plan --point %s %s\n",
-               sweep->points[0].name, cli->paths[0]);
+        printf("\nthe full plan of a point: %s --plan --point %s %s\n",
+               diag_command, sweep->points[0].name, cli->paths[0]);
     return fit;
 }
 
@@ -184,9 +184,9 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
 /* Outside a clone of this project there is no script that runs all points of a study. */
 static void print_how_to_run_points(const Cli *cli, const char *folder, const char *point) {
     char *spec = realpath(cli->paths[0], NULL);
-    printf("; make -C %s/%s run FROM=\"$PWD\" runs one point, and gpuopt-gen --compare %s compares "
+    printf("; make -C %s/%s run FROM=\"$PWD\" runs one point, and %s --compare %s compares "
            "those that have run\nall points: make run SPEC=%s",
-           folder, point, folder, spec ? spec : cli->paths[0]);
+           folder, point, diag_command, folder, spec ? spec : cli->paths[0]);
     for (int i = 0; i < cli->nsets; i++)
         printf("%s%s%s", i ? " " : " SET='", cli->sets[i], i + 1 < cli->nsets ? "" : "'");
     printf(" in a clone of gpuopt-gen, to which its paths are relative then");
@@ -288,6 +288,7 @@ static void keep_freed_memory(void) {
 
 int main(int argc, char **argv) {
     keep_freed_memory();
+    diag_command = argv[0] ? argv[0] : diag_command;
     Arena arena = {0};
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* before others can be wrong */
         if (!strcmp(argv[i], "--plan"))

@@ -15,6 +15,7 @@ struct Source {
 
 void (*diag_exit)(int code) = exit;
 FILE *diag_stream;
+const char *diag_command = "gpuopt-gen";
 static Source *sources;
 
 typedef struct Noted Noted;
@@ -142,13 +143,21 @@ static void print_source_line(Pos at) {
     free(line);
 }
 
+static void print_hint(const char *hint) {
+    static const char command[] = "gpuopt-gen ";
+    fputs("  hint: ", stream());
+    for (const char *at; (at = strstr(hint, command)); hint = at + strlen(command))
+        fprintf(stream(), "%.*s%s ", (int)(at - hint), hint, diag_command);
+    fprintf(stream(), "%s\n", hint);
+}
+
 /* In a pipe that takes both outputs, what was printed before the message stays before it. */
 static void print_message(Pos at, const char *kind, const char *hint, const char *fact) {
     fflush(stdout);
     fprintf(stream(), "%s: %s: %s\n", pos_text(at), kind, fact);
     print_source_line(at);
     if (hint)
-        fprintf(stream(), "  hint: %s\n", hint);
+        print_hint(hint);
     fflush(stream());
 }
 

@@ -38,6 +38,9 @@ void diag_forget_sources(void);
  * one printf may call it twice. */
 const char *pos_text(Pos at);
 
+/* The compiler as it was called, for commands that it prints, so that they can be typed as they are.
+ * Hints write it as gpuopt-gen. */
+extern const char *diag_command;
 /* Called to exit after errors: exit(), unless a test or a fuzzer needs control back. Must not
  * return. */
 extern void (*diag_exit)(int code);

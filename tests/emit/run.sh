@@ -264,7 +264,7 @@ test_edited_files_stay() {
     # Nothing is written, not even unedited files.
     emit $spec --set optimizer.lr=0.5 -o "$work/edited" && return 1
     grep -q 'kernels.cu: error: this file was edited' "$work/stderr" || return 1
-    grep -qF "hint: \`make -C $work/edited run FROM=\$PWD\` runs it as it is;" "$work/stderr" || return 1
+    grep -qF "hint: \`make -C $work/edited run FROM=\$PWD\` runs it as it is; \`$gen --force SPEC\`" "$work/stderr" || return 1
     [ "$before" = "$(sum_of "$work/edited")" ] || return 1
     emit $spec --set optimizer.lr=0.5 --force -o "$work/edited" || return 1
     ! grep -q mine "$work/edited/kernels.cu"
@@ -479,7 +479,7 @@ test_says_how_to_run() {
     result=$?
     rm -rf "$away"
     [ $result -eq 0 ] && grep -qxF 'wrote build/far; make -C build/far run FROM="$PWD" builds and runs it' "$work/far.log" &&
-        grep -q '^wrote build/study; make -C build/study/r2 run FROM="$PWD" runs one point, and gpuopt-gen --compare build/study ' \
+        grep -q '^wrote build/study; make -C build/study/r2 run FROM="$PWD" runs one point, and '"$gen"' --compare build/study ' \
             "$work/far.log" &&
         grep -qF "all points: make run SPEC=$away/study.toml SET='optimizer.lr=0.5 training.seed=3' in a clone" "$work/far.log"
 }

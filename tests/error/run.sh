@@ -17,6 +17,7 @@ for spec in tests/error/*.toml; do
     # shellcheck disable=SC2086 # args are words
     "$gen" $command "$spec" $args >/dev/null 2>"$actual"
     code=$?
+    sed -i "s|\([ \`]\)$gen |\1gpuopt-gen |" "$actual" # hints name the compiler as it was called
     count=$((count + 1))
     case " $args " in *" -- "*) expected=1 ;; *" --plan "*) expected=2 ;; *) expected=1 ;; esac
     if [ $code -ne $expected ]; then

@@ -199,7 +199,7 @@ format = "synthetic"
 SPEC
     "$gen" --plan $work/named.toml >$work/plans && says '^r4 +1 +[0-9.]+ .* [0-9]+$' $work/plans &&
         [ "$(wc -l <$work/plans)" -eq 5 ] &&
-        says "^the full plan of a point: gpuopt-gen --plan --point r4 $work/named.toml\$" $work/plans || return
+        says "^the full plan of a point: $gen --plan --point r4 $work/named.toml\$" $work/plans || return
     "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
         says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one differs' $work/plans &&
         says '^both differs from plain in more than one respect: \[adapter\] and \[qat\]\.$' $work/plans || return
