@@ -280,8 +280,10 @@ static void save_folder(Rt *rt) {
     if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, error) ||
         !put_in_place(temporary, path, aside, error)) {
         folder_remove(temporary);
-        rt_fail("%s; earlier checkpoints are untouched: free some space and continue with --resume",
-                error);
+        rt_fail("%s; %s", error,
+                newest > 0
+                    ? "earlier checkpoints are untouched: free some space and continue with --resume"
+                    : "there is nothing to resume from: free some space and start again");
     }
     folder_sync(root);
     prune(root, rt->program->checkpoint.keep_latest_k);
