@@ -495,6 +495,19 @@ static StFile *open_sharded(const char *dir, const char *path, char *error, size
     return keep_if(good, file);
 }
 
+/* Why there are no weights in a folder. */
+static bool refuse_folder(const Report *r) {
+    struct stat found;
+    if (stat(r->path, &found) != 0)
+        return errno == ENOENT ? refuse(r, "there is no such folder")
+                               : refuse(r, "cannot be read: %s", strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return refuse(r, "not a folder");
+    if (access(r->path, X_OK) != 0)
+        return refuse(r, "cannot be read: %s", strerror(errno));
+    return refuse(r, "there is neither model.safetensors nor model.safetensors.index.json");
+}
+
 StFile *st_open_folder(const char *dir, char *error, size_t error_size) {
     Report r = {dir, error, error_size};
     char *single = join(dir, "model.safetensors");
@@ -507,7 +520,7 @@ StFile *st_open_folder(const char *dir, char *error, size_t error_size) {
     else if (!access(index, F_OK))
         file = open_sharded(dir, index, error, error_size);
     else
-        refuse(&r, "there is neither model.safetensors nor model.safetensors.index.json");
+        refuse_folder(&r);
     free(single);
     free(index);
     return file;

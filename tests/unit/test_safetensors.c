@@ -223,6 +223,13 @@ static void test_folders(void **state)
     (void)state;
     assert_null(st_open_folder(folder, error, sizeof error));
     assert_non_null(strstr(error, "neither"));
+    assert_null(st_open_folder(in_folder("nothing"), error, sizeof error));
+    assert_non_null(strstr(error, "nothing: there is no such folder"));
+    write_text("text", "");
+    assert_null(st_open_folder(in_folder("text"), error, sizeof error));
+    assert_non_null(strstr(error, "text: not a folder"));
+    assert_null(st_open_folder(in_folder("text/model"), error, sizeof error));
+    assert_non_null(strstr(error, "text/model: cannot be read: Not a directory"));
     write_one("s1.safetensors", "b", 1);
     write_one("s2.safetensors", "a", 2);
     write_one("s3.safetensors", "a", 3);
