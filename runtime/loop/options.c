@@ -95,10 +95,19 @@ static void check(const RtOptions *options, const RtProgram *program) {
 
 static bool is_option(const char *word) { return strncmp(word, "--", 2) == 0; }
 
+/* The text of --help names an option's argument: "  --merge DIR  ". */
+_Noreturn static void refuse_alone(const char *option) {
+    char start[32];
+    snprintf(start, sizeof start, "  %s ", option);
+    const char *usage = strstr(help, start) + 2;
+    size_t word = strlen(option) + 1, length = word + strcspn(usage + word, " ");
+    rt_fail("%s needs an argument: %.*s; see --help", option, (int)length, usage);
+}
+
 /* The argument of the option at *i. */
 static const char *argument(int argc, char **argv, int *i) {
     if (*i + 1 >= argc || is_option(argv[*i + 1]))
-        rt_fail("%s needs an argument; see --help", argv[*i]);
+        refuse_alone(argv[*i]);
     if (!*argv[*i + 1])
         rt_fail("%s is followed by an empty argument; give a value, or leave %s out", argv[*i],
                 argv[*i]);
