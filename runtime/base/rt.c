@@ -227,6 +227,11 @@ double rt_get(RtDtype dtype, const void *values, int64_t i) {
     rt_internal("no such dtype: %d", (int)dtype);
 }
 
+double rt_figure(RtDtype dtype, const void *values, int64_t i) {
+    double value = rt_get(dtype, values, i);
+    return isnan(value) ? NAN : value;
+}
+
 void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
     switch (dtype) {
     case RT_F64:

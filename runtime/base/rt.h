@@ -34,6 +34,8 @@ void *rt_alloc(size_t bytes); /* zeroed; ends the process if out of memory */
 size_t rt_dtype_bytes(RtDtype dtype);
 const char *rt_dtype_name(RtDtype dtype); /* as in safetensors: "F32", "BF16", ... */
 double rt_get(RtDtype dtype, const void *values, int64_t i);
+/* For printing: a NaN, whose sign says nothing, has none. */
+double rt_figure(RtDtype dtype, const void *values, int64_t i);
 void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* rounds to nearest even */
 void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, int64_t count);
 
@@ -250,7 +252,7 @@ static inline int64_t rows_per_step(const Rt *rt) {
     return rt->data_ranks * rt->card_count * training->micro_steps * training->batch;
 }
 
-/* What held-out means are taken over. */
+/* What held-out means are taken over, in the plural. */
 static inline const char *targets_name(const RtProgram *program) {
     return program->data.pairs ? "pairs" : program->training.unit.plural;
 }

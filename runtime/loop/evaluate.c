@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void zero(Rt *rt, size_t at) {
     const double nothing = 0;
@@ -21,7 +22,7 @@ static void zero(Rt *rt, size_t at) {
 static double read_mean(Rt *rt, size_t at, int64_t targets) {
     double sum = 0;
     rt_read_state(rt, at, rt_dtype_bytes(rt->program->real), &sum);
-    return targets > 0 ? rt_get(rt->program->real, &sum, 0) / (double)targets : NAN;
+    return targets > 0 ? rt_figure(rt->program->real, &sum, 0) / (double)targets : NAN;
 }
 
 static int64_t run_batches(Rt *rt, RtPhase phase, int64_t batches) {
@@ -78,8 +79,10 @@ static void show(const Rt *rt, const RtEvaluation *found, const char *when) {
     char at_step[32];
     if (!when)
         snprintf(at_step, sizeof at_step, "at step %lld", (long long)found->step);
-    printf("held-out loss %s: %.6f (mean of %lld %s)\n", when ? when : at_step, found->loss,
-           (long long)found->targets, targets_name(rt->program));
+    const char *unit = targets_name(rt->program);
+    int length = (int)strlen(unit) - (found->targets == 1); /* "1 image" */
+    printf("held-out loss %s: %.6f (mean of %lld %.*s)\n", when ? when : at_step, found->loss,
+           (long long)found->targets, length, unit);
     for (int i = 0; i < rt->program->metric_count; i++)
         printf("held-out %s %s: %.6f\n", rt->program->metrics[i].name, when ? when : at_step,
                found->metrics[i]);

@@ -68,7 +68,7 @@ static void print_metrics(const Rt *rt, int64_t step, char *text, size_t size) {
         size_t used = strlen(text);
         if (rt->step_metrics[i])
             snprintf(text + used, size - used, "  %s %.4g", rt->program->metrics[i].name,
-                     rt_get(rt->program->real, rt->step_metrics[i], step));
+                     rt_figure(rt->program->real, rt->step_metrics[i], step));
     }
 }
 
@@ -84,8 +84,8 @@ void progress_show(Rt *rt) {
     print_metrics(rt, last, metrics, sizeof metrics);
     printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s%s", terminal ? "\r\033[K" : "",
            (long long)rt->known_steps, (long long)rt->options.steps,
-           rt_get(rt->program->real, rt->losses, last),
-           rt_get(rt->program->real, rt->grad_norms, last), metrics, speed, terminal ? "" : "\n");
+           rt_figure(rt->program->real, rt->losses, last),
+           rt_figure(rt->program->real, rt->grad_norms, last), metrics, speed, terminal ? "" : "\n");
     fflush(stdout);
     shown.live = terminal;
     shown.warm = true;

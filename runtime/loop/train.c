@@ -55,7 +55,7 @@ static void look_at_history(Rt *rt) {
     }
     if (rt->known_steps == 0)
         return;
-    double loss = rt_get(rt->program->real, rt->losses, rt->known_steps - 1);
+    double loss = rt_figure(rt->program->real, rt->losses, rt->known_steps - 1);
     double norm = rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1);
     if (!isfinite(loss) && isfinite(norm))
         rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, "

@@ -474,12 +474,12 @@ static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
             fprintf(out, ",%s", rt->program->metrics[k].name);
     fputc('\n', out);
     for (int64_t i = 0; i < rt->known_steps; i++) {
-        fprintf(out, "%lld,%.*g,%.*g,%.9g", (long long)i + 1, digits, rt_get(real, rt->losses, i),
-                digits, rt_get(real, rt->grad_norms, i),
+        fprintf(out, "%lld,%.*g,%.*g,%.9g", (long long)i + 1, digits, rt_figure(real, rt->losses, i),
+                digits, rt_figure(real, rt->grad_norms, i),
                 rt_learning_rate(&rt->program->training, i));
         for (int k = 0; k < rt->program->metric_count; k++)
             if (rt->step_metrics[k])
-                fprintf(out, ",%.*g", digits, rt_get(real, rt->step_metrics[k], i));
+                fprintf(out, ",%.*g", digits, rt_figure(real, rt->step_metrics[k], i));
         fputc('\n', out);
     }
 }
