@@ -119,6 +119,7 @@ few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.s
     $(if $(sweep),benchmark.repeats=1)
 small: to = build/$(basename $(notdir $(subst $(space),_,$(SPEC))))-small
 small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
+	@$(MAKE) --no-print-directory -s -f runtime/target.mk DEVICE=$(DEVICE) >/dev/null
 	+@$(make_samples)
 	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
 	./$(GEN) $(spec) $(few:%=--set %) $(settings) -o '$(to)' && \

@@ -18,7 +18,7 @@ echo "== $spec: an adapter for the model that specs/base_tiny.toml trains"
 build base_tiny ready
 build $name all
 rm -rf build/base_tiny/out build/$name/out
-runtime/scripts/run.sh --spec $spec
+BUILT=1 runtime/scripts/run.sh --spec $spec
 
 # figure NAME: prints a figure of the report's "loss".
 figure() { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" build/$name/out/report.json | head -n 1; }

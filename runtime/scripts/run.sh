@@ -7,10 +7,23 @@
 #     runtime/scripts/run.sh [--spec FILE [--set KEY=VALUE]... | --program FOLDER] [--]
 #                            [OPTION OF THE PROGRAM]...
 #
-# GEN is the compiler; DEVICE, JIT and NP (number of processes) are passed to the program's Makefile.
+# GEN is the compiler; DEVICE, JIT and NP (number of processes) are passed to the program's Makefile. With
+# BUILT=1 it is not said that programs are built, because the caller has built and said so.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
+
+# refuse_words: refuses a DEVICE or an NP that no program takes, before one is generated.
+refuse_words() {
+    make --no-print-directory -s -f runtime/target.mk DEVICE="${DEVICE:-auto}" >/dev/null || exit 1
+    case ${NP-} in
+    0* | *[!0-9]*)
+        echo "error: NP=$NP: it is how many processes to start, a number from 1" >&2
+        exit 1
+        ;;
+    esac
+}
+refuse_words
 
 program=
 if [ "${1-}" = --spec ]; then
@@ -64,7 +77,7 @@ check_processes() {
 # run_program FOLDER OPTIONS [NP [exec]]: without NP, starts as many processes as the program was made for. With
 # exec, make takes the place of this script.
 run_program() {
-    echo "building $1"
+    [ -n "${BUILT-}" ] || echo "building $1"
     ${4-} make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
@@ -107,7 +120,7 @@ warn_of_other_base() {
 # without a record of its training was put there by the user, and counts as complete, as does one whose
 # spec cannot be read any more.
 lacking() {
-    [ -e "$2/config.json" ] || { echo "does not exist"; return; }
+    [ -e "$2/config.json" ] || { echo "is not there yet"; return; }
     learnt=$(recorded "$2" global_step)
     wanted=$("$GEN" --print-spec "$1" 2>/dev/null | of_training steps)
     [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
@@ -121,7 +134,7 @@ train_base() {
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
     [ -n "$lacks" ] || { warn_of_other_base "$base_spec" "$base_model"; return 0; }
-    echo "training $base_spec first: $base_model $lacks"
+    echo "training $base_spec first, because $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")

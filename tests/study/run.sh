@@ -222,6 +222,8 @@ make_run_sets_keys() {
     printf '%s\n' $work/named_alone.toml --set 'a.b=["*"]' --set c.d=3 | cmp - $work/said &&
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal &&
         ! make -s run specs/lora_r16.toml 2>$work/refusal && says 'write SPEC=specs/lora_r16.toml' $work/refusal &&
+        ! make -s run SPEC=specs/lora_r16.toml DEVICE=gpu >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says 'DEVICE=gpu: it can be auto, cuda or sim' $work/refusal &&
         ! runtime/scripts/run.sh --program $work/gone 2>$work/refusal && says "^error: $work/gone is gone" $work/refusal
 }
 
@@ -234,7 +236,7 @@ wrong_numbers_of_processes() {
         says '^error: this program was generated for one rank, but NP=2: leave NP out' $work/refusal &&
         ! NP=3 runtime/scripts/run.sh --program $work/two_ranks >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
         says '^error: this program was generated for 2 ranks, but NP=3: leave NP out' $work/refusal &&
-        ! NP=x runtime/scripts/run.sh --program $work/two_ranks 2>$work/refusal &&
+        ! NP=x runtime/scripts/run.sh --spec $work/named_alone.toml >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
         says 'NP=x: it is how many processes to start' $work/refusal
 }
 
