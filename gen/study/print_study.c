@@ -47,22 +47,46 @@ static size_t state_width(const Comparison *c) {
     return width + 2;
 }
 
-static void print_runs(const Comparison *c, StrBuf *out) {
-    size_t width = name_width(c), state = state_width(c);
-    sb_puts(out, "      ");
-    pad(out, "run", width);
-    pad(out, "state", state);
-    for (int k = 0; k < c->key_count; k++)
-        pad(out, c->keys[k], key_width(c, k));
-    end_line(out);
-    for (int i = 0; i < c->count; i++) {
-        sb_printf(out, "%4d  ", i + 1);
-        pad(out, c->rows[i].run->name, width);
-        pad(out, c->rows[i].run->state, state);
-        for (int k = 0; k < c->key_count; k++)
-            pad(out, c->rows[i].keys[k], key_width(c, k));
-        end_line(out);
+enum { MOST_COLUMNS = 120, NUMBER_WIDTH = 6 };
+
+/* Returns the end of the keys from `first` on that fit beside `used` columns, at least one. */
+static int keys_that_fit(const Comparison *c, int first, size_t used) {
+    int end = first;
+    for (; end < c->key_count; end++) {
+        used += key_width(c, end);
+        if (end > first && used > MOST_COLUMNS)
+            break;
     }
+    return end;
+}
+
+/* A line of print_runs without its number. */
+static void print_run(const Comparison *c, const char *name, const char *state,
+                      const char *const *keys, int first, int end, StrBuf *out) {
+    if (first == 0) {
+        pad(out, name, name_width(c));
+        pad(out, state, state_width(c));
+    }
+    for (int k = first; k < end; k++)
+        pad(out, keys[k], key_width(c, k));
+    end_line(out);
+}
+
+/* The keys that do not fit beside names and states have tables of their own. */
+static void print_runs(const Comparison *c, StrBuf *out) {
+    int first = 0;
+    do {
+        size_t used = NUMBER_WIDTH + (first == 0 ? name_width(c) + state_width(c) : 0);
+        int end = keys_that_fit(c, first, used);
+        sb_printf(out, "%s%*s", first ? "\n" : "", NUMBER_WIDTH, "");
+        print_run(c, "run", "state", c->keys, first, end, out);
+        for (int i = 0; i < c->count; i++) {
+            const Row *row = &c->rows[i];
+            sb_printf(out, "%*d  ", NUMBER_WIDTH - 2, i + 1);
+            print_run(c, row->run->name, row->run->state, row->keys, first, end, out);
+        }
+        first = end;
+    } while (first < c->key_count);
 }
 
 enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 24 };
