@@ -448,6 +448,10 @@ mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
 mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
+mutant foreign_model_replaced runtime/checkpoint/export.c \
+    'bool ours = json_object_get(state, "spec_sha256") != NULL;' 'bool ours = true;' build/unit/test_checkpoint
+mutant other_held_out_data_unseen runtime/data/data_tokens.c \
+    'rows_fingerprint(hash, &set->rows[split])' 'rows_fingerprint(hash, &set->rows[LOADER_TRAIN])' build/unit/test_data
 mutant base_of_another_seed runtime/scripts/run.sh \
     'differs "$(recorded "$2" seed)" "$seed"' 'false' tests/study/run.sh
 mutant last_bytes_not_hashed runtime/data/data_hash.c \
