@@ -48,44 +48,49 @@ static void put_bool(const Emit *e, const char *field, bool value) {
     sb_printf(e->out, "        .%s = %s,\n", field, bool_text(value));
 }
 
+/* A key of [data], say, has a field of the same name. These write the keys that have an effect. */
+
+static void put_key(const Emit *e, Key key) {
+    if (!spec_effective(e->spec, key))
+        return;
+    sb_printf(e->out, "        .%s = ", key_leaf(key));
+    key_print(e->spec, key, e->out); /* TOML writes numbers and booleans as C does */
+    sb_puts(e->out, ",\n");
+}
+
+static void put_keys(const Emit *e, const Key *keys, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        put_key(e, keys[i]);
+}
+
+#define PUT_KEYS(e, ...)                                                                           \
+    put_keys(e, (const Key[]){__VA_ARGS__}, sizeof(const Key[]){__VA_ARGS__} / sizeof(Key))
+
+/* RT_SCHEDULE_COSINE for the choice "cosine". */
+static void put_choice(const Emit *e, const char *field, const char *prefix, Key key, int value) {
+    sb_printf(e->out, "        .%s = %s_%s,\n", field, prefix,
+              upper_text(e->arena, choice_name(key, value)));
+}
+
 static void put_training(const Emit *e) {
-    static const char *const schedules[] = {[SCHEDULE_CONSTANT] = "RT_SCHEDULE_CONSTANT",
-                                            [SCHEDULE_LINEAR] = "RT_SCHEDULE_LINEAR",
-                                            [SCHEDULE_COSINE] = "RT_SCHEDULE_COSINE",
-                                            [SCHEDULE_STEP] = "RT_SCHEDULE_STEP"};
     const Spec *s = e->spec;
     const Program *program = e->plan->program;
     sb_puts(e->out, "    .training = {\n");
     put_int(e, "batch", s->training.per_device_train_batch_size);
     put_int(e, "seq_len", program->tokens / s->training.per_device_train_batch_size);
     put_int(e, "micro_steps", s->training.gradient_accumulation_steps);
-    put_int(e, "steps", s->training.steps);
     if (program->early_steps > 0)
         put_int(e, "early_steps", program->early_steps);
     if (program->train.in_backward)
         put_bool(e, "updates_in_backward", true);
-    put_int(e, "log_every", s->training.log_every);
-    put_int(e, "seed", s->training.seed);
-    put_real(e, "lr", s->optimizer.lr);
-    if (program->counters.bias_correction1) {
-        put_real(e, "beta1", s->optimizer.beta1);
-        put_real(e, "beta2", s->optimizer.beta2);
-    }
-    sb_printf(e->out, "        .schedule = %s,\n", schedules[s->lr_scheduler.type]);
-    put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
-    put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);
-    if (s->lr_scheduler.type == SCHEDULE_STEP) {
-        put_int(e, "step_size", s->lr_scheduler.step_size);
-        put_real(e, "gamma", s->lr_scheduler.gamma);
-    }
-    if (s->training.eval_every > 0)
-        put_int(e, "eval_every", s->training.eval_every);
+    PUT_KEYS(e, KEY_training_steps, KEY_training_log_every, KEY_training_eval_every,
+             KEY_training_seed, KEY_optimizer_lr, KEY_optimizer_beta1, KEY_optimizer_beta2);
+    put_choice(e, "schedule", "RT_SCHEDULE", KEY_lr_scheduler_type, (int)s->lr_scheduler.type);
+    PUT_KEYS(e, KEY_lr_scheduler_warmup_steps, KEY_lr_scheduler_min_lr_factor,
+             KEY_lr_scheduler_step_size, KEY_lr_scheduler_gamma);
     sb_printf(e->out, "        .unit = {\"%s\", \"%s\", \"%s\"},\n", program->unit.plural,
               program->unit.brief, program->unit.rate);
-    put_bool(e, "cuda_graph", s->compile.cuda_graph);
-    put_bool(e, "overlap", s->compile.overlap);
-    if (s->compile.programmatic_launch)
-        put_bool(e, "programmatic_launch", true);
+    PUT_KEYS(e, KEY_compile_cuda_graph, KEY_compile_overlap, KEY_compile_programmatic_launch);
     sb_puts(e->out, "    },\n");
 }
 
@@ -157,27 +162,14 @@ static void put_dataset(const Emit *e) {
 }
 
 static void put_data(const Emit *e) {
-    static const char *const formats[] = {
-        [DATA_TEXT] = "RT_DATA_TEXT",     [DATA_JSONL] = "RT_DATA_JSONL",
-        [DATA_TOKENS] = "RT_DATA_TOKENS", [DATA_SYNTHETIC] = "RT_DATA_SYNTHETIC",
-        [DATA_IDX] = "RT_DATA_IDX",       [DATA_IMAGE_FOLDER] = "RT_DATA_IMAGE_FOLDER"};
     const Spec *s = e->spec;
-    sb_printf(e->out, "    .data = {\n        .format = %s,\n", formats[s->data.format]);
+    sb_puts(e->out, "    .data = {\n");
+    put_choice(e, "format", "RT_DATA", KEY_data_format, (int)s->data.format);
     put_files(e, "train", s->data.train);
     put_files(e, "validation", s->data.validation);
-    put_real(e, "eval_fraction", s->data.eval_fraction);
-    put_int(e, "eval_batches", s->data.eval_batches);
-    if (spec_effective(s, KEY_model_vocab_size))
-        put_int(e, "vocab_size", s->model.vocab_size);
-    if (spec_effective(s, KEY_data_max_target_tokens))
-        put_int(e, "max_target_tokens", s->data.max_target_tokens);
-    put_int(e, "prefetch_batches", s->data.prefetch_batches);
-    put_int(e, "num_workers", s->data.num_workers);
-    if (spec_effective(s, KEY_data_packing))
-        put_bool(e, "packing", s->data.packing);
-    put_bool(e, "shuffle", s->data.shuffle);
-    put_bool(e, "pin_memory", s->data.pin_memory);
-    put_bool(e, "numa_bind", s->data.numa_bind);
+    PUT_KEYS(e, KEY_data_eval_fraction, KEY_data_eval_batches, KEY_model_vocab_size,
+             KEY_data_max_target_tokens, KEY_data_prefetch_batches, KEY_data_num_workers,
+             KEY_data_packing, KEY_data_shuffle, KEY_data_pin_memory, KEY_data_numa_bind);
     put_loader_settings(e);
     put_dataset(e);
     sb_puts(e->out, "    },\n");
@@ -186,8 +178,7 @@ static void put_data(const Emit *e) {
 static void put_checkpoint(const Emit *e) {
     const Spec *s = e->spec;
     sb_puts(e->out, "    .checkpoint = {\n");
-    put_int(e, "interval", s->checkpoint.interval);
-    put_int(e, "keep_latest_k", s->checkpoint.keep_latest_k);
+    PUT_KEYS(e, KEY_checkpoint_interval, KEY_checkpoint_keep_latest_k);
     put_bool(e, "export_model", s->checkpoint.export);
     if (s->checkpoint.export_base)
         put_bool(e, "export_base", true);
@@ -404,12 +395,9 @@ static void put_identity(const Emit *e) {
 }
 
 static void put_profiling(const Emit *e) {
-    const Spec *s = e->spec;
     sb_puts(e->out, "    .profiling = {\n");
-    put_bool(e, "enabled", s->profiling.enabled);
-    put_bool(e, "trace", s->profiling.trace);
-    put_int(e, "start_step", s->profiling.start_step);
-    put_int(e, "steps", s->profiling.steps);
+    PUT_KEYS(e, KEY_profiling_enabled, KEY_profiling_trace, KEY_profiling_start_step,
+             KEY_profiling_steps);
     sb_puts(e->out, "    },\n");
 }
 

@@ -54,8 +54,6 @@ bool key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin ori
 /* Parses the text after "=" in a --set, or a default: TOML, or a bare word if the key is not a
  * number. Notes an error and returns NULL if it is neither. */
 const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos);
-/* Prints the field's value as TOML. */
-void key_print(const Spec *spec, Key key, StrBuf *out);
 bool key_same(const Spec *a, const Spec *b, Key key);
 /* Copies the field; lists are shared. */
 void key_copy(Spec *to, const Spec *from, Key key);

@@ -181,6 +181,8 @@ static const struct {
 
 const char *key_name(Key key) { return key_info[key].name; }
 
+const char *key_leaf(Key key) { return key_info[key].leaf; }
+
 const char *choice_name(Key key, int value) {
     const KeyInfo *info = &key_info[key];
     ENSURE(info->kind == KIND_CHOICE && value >= 0 && value < info->nchoices, "choice %d of %s",

@@ -127,6 +127,10 @@ bool spec_trains_alone(const Spec *spec);
 int64_t spec_micro_batch_tokens(const Spec *spec);
 /* "model.hidden_size". */
 const char *key_name(Key key);
+/* "hidden_size". */
+const char *key_leaf(Key key);
+/* Prints the key's value as TOML. */
+void key_print(const Spec *spec, Key key, StrBuf *out);
 /* The size that a held-out image is resized to, and where the model's square begins in it. */
 typedef struct {
     int64_t height, width, top, left;
