@@ -33,10 +33,16 @@ if [ "${1-}" = --spec ]; then
         sets="$sets --set $2"
         shift 2
     done
+    # Another run that starts now must not name its program in build/last before this one reads it.
+    mkdir -p build
+    exec 9<build
+    flock 9
     set -f
     # shellcheck disable=SC2086 # settings have no spaces
     "$GEN" "$spec" $sets
     set +f
+    program=$(cat build/last)
+    exec 9>&-
 elif [ "${1-}" = --program ]; then
     program=$2
     shift 2

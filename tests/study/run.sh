@@ -227,6 +227,18 @@ make_run_sets_keys() {
         ! runtime/scripts/run.sh --program $work/gone 2>$work/refusal && says "^error: $work/gone is gone" $work/refusal
 }
 
+# Two make run SPEC=FILE at once: each runs what it generated, although both leave its name in build/last.
+two_runs_at_once() {
+    local root=$work/at_once
+    mkdir -p $root/build/{slow,quick} && ln -sfn "$PWD/runtime" $root/runtime || return
+    printf 'run:\n\t@echo runs $(notdir $(CURDIR))\n' | tee $root/build/slow/Makefile >$root/build/quick/Makefile
+    printf '#!/bin/sh\necho build/$1 >build/last\n[ $1 = quick ] || sleep 1\n' >$root/gen && chmod +x $root/gen
+    (cd $root && GEN=./gen runtime/scripts/run.sh --spec slow >slow.log 2>&1) &
+    until [ -s $root/build/last ]; do sleep 0.02; done
+    (cd $root && GEN=./gen runtime/scripts/run.sh --spec quick >quick.log 2>&1) && wait $! &&
+        says '^runs slow$' $root/slow.log && says '^runs quick$' $root/quick.log
+}
+
 # make run NP=N: nothing is built or started if the program has another number of ranks.
 wrong_numbers_of_processes() {
     "$gen" $work/named_alone.toml -o $work/one_rank >/dev/null &&
@@ -349,6 +361,7 @@ attempt "parts of a plan add up" parts_of_a_plan_add_up
 attempt "points of a plan stand in a table" points_stand_in_a_table
 attempt "a point's plan alone" a_point_alone
 attempt "make run sets keys" make_run_sets_keys
+attempt "two make runs at once" two_runs_at_once
 attempt "make run checks the number of processes" wrong_numbers_of_processes
 attempt "kernels wait for the device" kernels_wait_for_the_device
 attempt "a study waits for the device" study_waits_for_the_device
