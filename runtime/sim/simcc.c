@@ -6,7 +6,8 @@
  * the CUDA toolkit's folder; by default it is the one used when simcc was built. SIM_FLAVOUR sets
  * the flavour if the option does not, SIM_CXX the compiler (default g++), SIM_OPTIMIZE the
  * optimization level of release (default -O3). With SIM_PTX=sm_90a, or another architecture, nvcc
- * compiles the source for it, and the module is made from the resulting PTX.
+ * compiles the source for it, and the module is made from the resulting PTX. With SIM_CACHE=1 a
+ * module is kept, and copied for sources that differ in nothing but comments.
  */
 #include "simcc_ptx.h"
 #include "simcc_scan.h"
@@ -209,19 +210,38 @@ static void add_source(Command *command, const Options *options, const char *sou
     add(command, source);
 }
 
+/* FNV-1a, continued over bytes. */
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3;
+    return hash;
+}
+
 /* FNV-1a of a command's words. */
 static uint64_t hash_of(const Command *command) {
     uint64_t hash = 0xcbf29ce484222325;
     for (int i = 0; i < command->count; i++)
-        for (const char *c = command->words[i]; c == command->words[i] || c[-1]; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+        hash = hash_bytes(hash, command->words[i], strlen(command->words[i]) + 1);
+    return hash;
+}
+
+/* FNV-1a of preprocessed text without the file names in line markers. */
+static uint64_t hash_source(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (const char *line = text; *line;) {
+        bool marker = line[0] == '#' && line[1] == ' ';
+        size_t length = strcspn(line, "\n");
+        hash = hash_bytes(hash, line, marker ? strcspn(line, "\"\n") : length);
+        line += length + (line[length] == '\n');
+    }
     return hash;
 }
 
 /* Makes the compiler take sim_device.h and the CUDA headers that it includes from a precompiled
  * sim_device.h.gch, because reading them is half the work of a small module. The first call with a
- * set of options makes the file for it. If it cannot be written, each call reads the headers. */
-static void add_precompiled(Command *command) {
+ * set of options makes the file for it. If it cannot be written, each call reads the headers.
+ * Returns the folder of these options. */
+static char *add_precompiled(Command *command) {
     char *folder = text_of("%s/precompiled", here);
     mkdir(folder, 0777);
     folder = text_of("%s/%016" PRIx64, folder, hash_of(command));
@@ -240,6 +260,7 @@ static void add_precompiled(Command *command) {
     }
     if (exists(header))
         add(command, text_of("-I%s", folder));
+    return folder;
 }
 
 /* ---- The two steps: scan or translate, compile ------------------------------------------- */
@@ -257,7 +278,12 @@ static char *read_file(const char *path) {
     return text;
 }
 
-static Scan scan(const Options *options) {
+typedef struct Module {
+    char *path;      /* of the C++ to compile */
+    uint64_t source; /* hash of everything in it but comments and file names */
+} Module;
+
+static Scan scan(const Options *options, uint64_t *hash) {
     char *output = text_of("%s/scan.ii", scratch);
     Command command = compiler();
     add(&command, "-DSIM_SCAN");
@@ -267,7 +293,8 @@ static Scan scan(const Options *options) {
     add(&command, output);
     run(&command);
     Scan result;
-    const char *error = scan_source(read_file(output), &result);
+    const char *text = read_file(output), *error = scan_source(text, &result);
+    *hash = hash_source(text);
     if (error)
         fail("%s: %s", options->source, error);
     if (!result.kernel_count)
@@ -276,13 +303,13 @@ static Scan scan(const Options *options) {
 }
 
 /* Writes a module.cpp that includes the source, as the host's compiler sees it. */
-static char *write_wrapper(const Options *options, int flavour) {
-    const Scan scanned = scan(options), *found = &scanned;
-    char *path = text_of("%s/module.cpp", scratch);
+static Module write_wrapper(const Options *options, int flavour) {
+    Module module = {text_of("%s/module.cpp", scratch), 0};
+    const Scan scanned = scan(options, &module.source), *found = &scanned;
     char *source = realpath(options->source, NULL);
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(module.path, "w");
     if (!f || !source)
-        fail("cannot write %s", path);
+        fail("cannot write %s", module.path);
     /* The unnamed namespace makes everything local, so that all __shared__ variables are in
      * sections of the same kind. */
     fprintf(f, "namespace {\n#include \"%s\"\n}\n", source);
@@ -297,12 +324,12 @@ static char *write_wrapper(const Options *options, int flavour) {
         fprintf(f, "SIM_VARIABLE(%s)\n", found->variables[i]);
     fprintf(f, "{}};\nSIM_MODULE(%s)\n", flavours[flavour].id);
     if (fclose(f))
-        fail("cannot write %s", path);
-    return path;
+        fail("cannot write %s", module.path);
+    return module;
 }
 
 /* Writes a module.cpp from the PTX that nvcc makes, with the flags of the programs' Makefiles. */
-static char *write_translation(const Options *options, int flavour, const char *architecture) {
+static Module write_translation(const Options *options, int flavour, const char *architecture) {
     static const char *const flags[] = {"-ptx", "-std=c++17", "-fmad=false", "-lineinfo", "-w", NULL};
     char *path = text_of("%s/module.cpp", scratch), *ptx = text_of("%s/kernels.ptx", scratch);
     Command command = {0};
@@ -323,34 +350,27 @@ static char *write_translation(const Options *options, int flavour, const char *
         fail("%s: PTX: %s", options->source, error);
     if (fclose(f))
         fail("cannot write %s", path);
-    return path;
+    return (Module){path, hash_source(read_file(path))};
 }
 
-static char *write_module(const Options *options, int flavour) {
+static Module write_module(const Options *options, int flavour) {
     const char *architecture = getenv("SIM_PTX");
     if (architecture && *architecture)
         return write_translation(options, flavour, architecture);
     return write_wrapper(options, flavour);
 }
 
-static void compile(const Options *options, int flavour, char *object) {
-    Command command = compiler();
-    const char *level = getenv("SIM_OPTIMIZE");
-    if (level && *level && flavour == flavour_of("release"))
-        add(&command, level);
-    else
-        add_all(&command, flavours[flavour].flags);
-    add_precompiled(&command);
+static void compile(const Options *options, const Command *compiler, const Module *module,
+                    char *object) {
+    Command command = *compiler;
     add(&command, "-c");
-    add_source(&command, options, write_module(options, flavour));
+    add_source(&command, options, module->path);
     add(&command, "-o");
     add(&command, object);
     run(&command);
 }
 
-/* Renames the output into place, so that it is never incomplete. */
-static void link_module(const Options *options, int flavour, const char *object) {
-    char *temporary = text_of("%s.%ld.tmp", options->output, (long)getpid());
+static void link_module(int flavour, const char *object, const char *output) {
     Command command = {0};
     add(&command, compiler_name());
     add(&command, "-shared");
@@ -361,8 +381,48 @@ static void link_module(const Options *options, int flavour, const char *object)
     add(&command, object);
     add(&command, text_of("%s/libcuda.so.1", here));
     add(&command, "-o");
-    add(&command, temporary);
+    add(&command, output);
     run(&command);
+}
+
+static bool copies(const char *from, const char *to) {
+    Command command = {0};
+    add_all(&command, (const char *const[]){"cp", "-f", from, to, NULL});
+    return succeeds(&command, true);
+}
+
+/* Returns where the module is kept with SIM_CACHE=1, or NULL. */
+static char *kept_module(const Command *compiler, const Options *options, const Module *module,
+                         const char *folder) {
+    const char *cache = getenv("SIM_CACHE");
+    Command all = *compiler;
+    for (int i = 0; i < options->passed_count; i++)
+        add(&all, options->passed[i]);
+    if (!cache || strcmp(cache, "1"))
+        return NULL;
+    return text_of("%s/%016" PRIx64 "%016" PRIx64 ".sim", folder, hash_of(&all), module->source);
+}
+
+/* Renames the module into place, so that it is never incomplete. */
+static void make_module(const Options *options, int flavour) {
+    Command command = compiler();
+    const char *level = getenv("SIM_OPTIMIZE");
+    if (level && *level && flavour == flavour_of("release"))
+        add(&command, level);
+    else
+        add_all(&command, flavours[flavour].flags);
+    const char *folder = add_precompiled(&command);
+    const Module module = write_module(options, flavour);
+    char *kept = kept_module(&command, options, &module, folder);
+    char *temporary = text_of("%s.%ld.tmp", options->output, (long)getpid());
+    if (!kept || !exists(kept) || !copies(kept, temporary)) {
+        char *object = text_of("%s/module.o", scratch);
+        compile(options, &command, &module, object);
+        link_module(flavour, object, temporary);
+        char *copy = kept ? text_of("%s.%ld.tmp", kept, (long)getpid()) : NULL;
+        if (kept && (!copies(temporary, copy) || rename(copy, kept)))
+            unlink(copy);
+    }
     if (rename(temporary, options->output))
         fail("cannot write %s", options->output);
 }
@@ -422,9 +482,7 @@ int main(int count, char **words) {
         scratch[0] = 0;
         fail("cannot make a folder in %s", tmp && *tmp ? tmp : "/tmp");
     }
-    char *object = text_of("%s/module.o", scratch);
-    compile(&options, flavour, object);
-    link_module(&options, flavour, object);
+    make_module(&options, flavour);
     remove_scratch();
     return 0;
 }

@@ -41,7 +41,7 @@ attempt "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_P
 $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
     "tests/sim/test_sim_wgmma.c" -o "$work/test_sim_wgmma" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka || exit 1
 "$work/test_sim_wgmma" write "$work/wgmma_kernels.cu" || exit 1
-SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$SIM_OUT/simcc" --flavour release -I "$PWD" "$work/wgmma_kernels.cu" \
+SIM_PTX=sm_90a SIM_OPTIMIZE=-Og "$SIM_OUT/simcc" --flavour release -I "$PWD" "$work/wgmma_kernels.cu" \
     -o "$work/wgmma_kernels.release" || exit 1
 for order in forward reverse random:1; do
     attempt "wgmma $order" env SIM_ORDER=$order FLAVOUR=release "$work/test_sim_wgmma"
@@ -61,7 +61,7 @@ precompiled_header() {
     rm -rf "$copy" && mkdir "$copy" &&
         cp -r "$SIM_OUT/simcc" "$SIM_OUT/include" "$SIM_OUT/libcuda.so.1" "$copy" && : >"$copy/precompiled" || return 1
     for kept in none made taken; do
-        "$copy/simcc" -I "$PWD" "tests/sim/good_kernels.cu" -o "$work/$kept.sim" &&
+        SIM_CACHE= "$copy/simcc" -I "$PWD" "tests/sim/good_kernels.cu" -o "$work/$kept.sim" &&
             cmp "$work/none.sim" "$work/$kept.sim" || return 1
         case $kept in
         none) rm "$copy/precompiled" ;;
@@ -70,6 +70,24 @@ precompiled_header() {
     done
 }
 attempt "precompiled header" precompiled_header
+
+# SIM_CACHE=1: a source that differs only in its name and in comments is not compiled again; one with other code is,
+# and so is one with its lines elsewhere, which messages name.
+kept_modules() {
+    cached=$work/cached source=tests/sim/good_kernels.cu
+    rm -rf "$cached" && mkdir "$cached" && cp -r "$SIM_OUT/simcc" "$SIM_OUT/include" "$SIM_OUT/libcuda.so.1" "$cached" &&
+        { echo "// one" && cat $source; } >"$cached/one.cu" && { echo "// another" && cat $source; } >"$cached/other.cu" &&
+        { cat "$cached/one.cu" && echo 'static __device__ int more = 1;'; } >"$cached/more.cu" &&
+        { echo && cat "$cached/one.cu"; } >"$cached/lower.cu" &&
+        printf '#!/bin/sh\ncase " $* " in *" -c "*) echo compiles; esac\nexec g++ "$@"\n' >"$cached/g++" && chmod +x "$cached/g++" ||
+        return 1
+    for name in one other more lower; do
+        SIM_CACHE=1 SIM_CXX=$cached/g++ "$cached/simcc" -I "$PWD" "$cached/$name.cu" -o "$cached/$name.sim" >"$cached/$name.log" || return 1
+    done
+    cmp "$cached/one.sim" "$cached/other.sim" && [ ! -s "$cached/other.log" ] &&
+        [ -s "$cached/one.log" ] && [ -s "$cached/more.log" ] && [ -s "$cached/lower.log" ]
+}
+attempt "kept modules" kept_modules
 
 # NCCL's replacement, with several ranks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
