@@ -162,7 +162,8 @@ static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const 
         plan_require_fit(unfit);
     write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
     if (!sweep->swept) {
-        forget_study(arena, folder);
+        if (forget_study(arena, folder))
+            remove_job(folder); /* of its points */
         warn_of_other_results(arena, folder, point->spec);
     }
     return true;

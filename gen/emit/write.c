@@ -287,6 +287,14 @@ void write_job(const char *folder, const JobPoint *points, int count, bool force
     write_all(&o, force);
 }
 
+void remove_job(const char *folder) {
+    Output o = {.folder = folder, .list = ".generated.job"};
+    read_manifest(&o);
+    remove_stale(&o);
+    remove(path_of(&o, o.list));
+    arena_free(&o.arena);
+}
+
 void write_points(const char *folder, const char *points) {
     Output o = {.folder = folder};
     write_file(&o, "points", points, strlen(points));

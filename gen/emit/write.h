@@ -16,6 +16,8 @@ void write_points(const char *folder, const char *points);
 /* Writes job.sbatch into the folder of an experiment or a study; edited files are treated as
  * above. */
 void write_job(const char *folder, const JobPoint *points, int count, bool force);
+/* Removes job.sbatch from the folder, unless it is missing or was edited. */
+void remove_job(const char *folder);
 /* Whether the folder has files, but neither a program, nor a study, nor their results. */
 bool is_of_others(const char *folder);
 /* Records what was generated last, for `make run`: a program's folder or a study's list of

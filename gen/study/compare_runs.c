@@ -430,9 +430,9 @@ static void write_files(Arena *arena, const char *folder, const Comparison *c) {
     }
 }
 
-void forget_study(Arena *arena, const char *folder) {
+bool forget_study(Arena *arena, const char *folder) {
     if (!is_study(arena, folder))
-        return;
+        return false;
     remove(arena_printf(arena, "%s/points", folder));
     for (int i = 0; i < FORMATS; i++)
         remove(arena_printf(arena, "%s/%s", folder, formats[i].file));
@@ -440,6 +440,7 @@ void forget_study(Arena *arena, const char *folder) {
             arena_printf(arena, "gpuopt-gen --compare %s/POINT... compares points that have run",
                          folder),
             "this was the folder of a study, whose points stay, but which it no longer lists");
+    return true;
 }
 
 static const char *last_part(const char *path) {

@@ -115,8 +115,8 @@ void put_mixed(const Comparison *, StrBuf *);
 void compare_folders(Arena *, const char *const *folders, int count, const char *format);
 
 /* Makes the folder of a study that of a single program, which was written there. Points keep their
- * folders and results. */
-void forget_study(Arena *, const char *folder);
+ * folders and results. Returns whether it was a study's. */
+bool forget_study(Arena *, const char *folder);
 
 /* --scaling: prints the predictions of `plans`, for the same experiment on growing numbers of
  * cards, as `format`. */

@@ -301,10 +301,10 @@ r4" ] || result=1
 # What a study left in the folder of a single program does not stand for it, but results stay.
 test_a_study_becomes_a_program() {
     printf 'extends = "%s"\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" >"$work/ranks.toml"
-    emit "$work/ranks.toml" -o "$work/ranks" && mkdir "$work/ranks/r2/out" && "$gen" --compare "$work/ranks" >/dev/null &&
+    emit "$work/ranks.toml" --slurm -o "$work/ranks" && [ -e "$work/ranks/job.sbatch" ] && mkdir "$work/ranks/r2/out" && "$gen" --compare "$work/ranks" >/dev/null &&
         [ -e "$work/ranks/study.txt" ] && emit $spec -o "$work/ranks" &&
         grep -q 'ranks: warning: this was the folder of a study' "$work/stderr" || return 1
-    [ ! -e "$work/ranks/points" ] && [ -z "$(find "$work/ranks" -name 'study.*')" ] && [ -d "$work/ranks/r2/out" ] &&
+    [ ! -e "$work/ranks/points" ] && [ ! -e "$work/ranks/job.sbatch" ] && [ -z "$(find "$work/ranks" -name 'study.*')" ] && [ -d "$work/ranks/r2/out" ] &&
         [ -e "$work/ranks/r4/plan.json" ] && emit $spec -o "$work/ranks" && ! grep -q study "$work/stderr" || return 1
     "$gen" --compare "$work/ranks" >"$work/compared" 2>&1 && return 1
     grep -q 'the program has not finished a run' "$work/compared"
