@@ -17,9 +17,8 @@ typedef struct Part {
 struct Backward {
     Program *program;
     Graph *graph;
-    int value_count; /* of the forward graph; later values are gradients */
-    Part **parts;    /* by value id: contributions to its gradient, newest first */
-    bool *needed;    /* by value id */
+    Part **parts; /* by value id: contributions to its gradient, newest first */
+    bool *needed; /* by value id */
 };
 
 bool backward_needs(Backward *b, const Value *operand) { return b->needed[operand->id]; }
@@ -224,7 +223,7 @@ static void walk(Backward *b) {
 
 bool pass_autodiff(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
-    Backward b = {.program = p, .graph = graph, .value_count = p->value_count};
+    Backward b = {.program = p, .graph = graph};
     b.parts = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.parts);
     b.needed = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.needed);
     mark_needed(&b);

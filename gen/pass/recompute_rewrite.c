@@ -7,14 +7,13 @@ typedef struct {
     Value **fills;      /* by storage id: the value that fills it */
     Storage **twins;    /* by storage id */
     Value **twin_value; /* by value id */
-    int value_count;
 } Rewrite;
 
 static Rewrite rewrite_new(const Recomputation *r, Arena *arena) {
     Program *p = r->program;
     Rewrite w = {r, arena_array(arena, (size_t)p->storage_count, sizeof(Value *)),
                  arena_array(arena, (size_t)p->storage_count, sizeof(Storage *)),
-                 arena_array(arena, (size_t)p->value_count, sizeof(Value *)), p->value_count};
+                 arena_array(arena, (size_t)p->value_count, sizeof(Value *))};
     for (int i = p->value_count - 1; i >= 0; i--) {
         Value *v = p->values[i];
         if (value_bytes(v) == v->storage->bytes)

@@ -21,7 +21,6 @@ typedef struct {
 typedef struct {
     Plan *plan;
     Entry entry;
-    const Graph *graph;
     const GraphUses *uses;
     Group *groups; /* in the order in which they will run */
     int count, capacity;

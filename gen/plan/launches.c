@@ -59,8 +59,7 @@ static void plan_entry(Plan *plan, Entry entry) {
     bool fusion = plan->spec->compile.fusion;
     Arena scratch = {0};
     plan->entry[entry].uses = uses_find(plan->program->arena, plan->program, graph);
-    Grouping g = {
-        .plan = plan, .entry = entry, .graph = graph, .uses = &plan->entry[entry].uses};
+    Grouping g = {.plan = plan, .entry = entry, .uses = &plan->entry[entry].uses};
     const bool *loose = find_loose(graph, &scratch);
     for (int i = 0; i < graph->op_count; i++)
         if (!loose[i])

@@ -77,7 +77,6 @@ StageSchedule schedule_of(Arena *arena, PipelineSchedule kind, int stage, int st
 typedef struct {
     const StageSchedule *stages;
     StageTime *times;
-    int count;
     int micro_batches;
     int *next;      /* by stage: its next action */
     double *now;    /* by stage */
@@ -162,7 +161,6 @@ static int most_micro_batches(const StageSchedule *stages, int count) {
 static Run run_new(const StageSchedule *stages, StageTime *times, int count, Arena *arena) {
     Run run = {stages,
                times,
-               count,
                most_micro_batches(stages, count),
                arena_array(arena, (size_t)count, sizeof(int)),
                arena_array(arena, (size_t)count, sizeof(double)),

@@ -139,7 +139,6 @@ typedef struct {
     bool simulated;
     int driver_version; /* as cuDriverGetVersion: 13000 */
     int capability;     /* 90 for 9.0 */
-    int multiprocessors;
     size_t total_bytes;
     size_t used_before; /* device memory in use before this process's context; 0: unknown */
     char pci_bus_id[32];

@@ -134,7 +134,6 @@ static void read_facts(RtDevice *facts, CUdevice device) {
     CU(DeviceTotalMem, &facts->total_bytes, device);
     facts->capability = 10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                         attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    facts->multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     facts->simulated = dynlib_symbol(LIB_CUDA, "gpuopt_simulated") != NULL;
     CU(DeviceGetPCIBusId, facts->pci_bus_id, sizeof facts->pci_bus_id, device);
 }
