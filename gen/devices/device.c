@@ -34,7 +34,6 @@ static const Row rows[] = {
     {"", "arch", FIELD_TEXT, AT(arch), 0, 0},
     {"", "multiprocessors", FIELD_COUNT, AT(multiprocessors), 1, 1e6},
     {"", "memory_mib", FIELD_COUNT, AT(memory_bytes), MIB, 1e9},
-    {"", "l2_mib", FIELD_COUNT, AT(l2_bytes), MIB, 1e6},
     {"", "l2_kept_mib", FIELD_COUNT, AT(l2_kept_bytes), MIB, 1e6},
     {"peak_tflops", "fp64", FIELD_NUMBER, AT(peak_flops[RATE_F64]), 1e12, 1e9},
     {"peak_tflops", "fp32", FIELD_NUMBER, AT(peak_flops[RATE_F32]), 1e12, 1e9},

@@ -28,7 +28,7 @@ typedef struct {
     const char *arch;  /* for nvcc: "sm_90a" */
     int multiprocessors;
     int64_t memory_bytes;            /* all that processes can have: cuDeviceTotalMem */
-    int64_t l2_bytes, l2_kept_bytes; /* total; what any multiprocessor can reread at l2_rate */
+    int64_t l2_kept_bytes;           /* what any multiprocessor can reread at l2_rate */
     double peak_flops[RATE_COUNT];   /* data sheet, dense; "share of peak" refers to it */
     double matmul_flops[RATE_COUNT]; /* reached by large matrix products */
     double vector_flops[2];          /* ordinary arithmetic: fp64, fp32 */
