@@ -59,7 +59,6 @@ struct CUmod_st {
     void *library;
     const SimModule *module;
     CUfunction functions;
-    CUmodule next;
 };
 
 struct CUfunc_st {
