@@ -23,8 +23,7 @@ void shape_rope_table(Program *p, Op *op) {
 
 void expand_rope_table(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int place = step_cast(body, TYPE_REAL, step_index(body, STEP_ROW));
     step_hinted(body, place, "position");
     int angle = step_binary(body, STEP_MUL, place, step_load(body, op->in[0]));
@@ -65,8 +64,7 @@ static void rotate_pairs(const Op *op, Body *body) {
 
 static void rotate(const Op *op, Body *body, bool back) {
     int64_t head = op->attr.head_dim;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int place = step_load(body, op->in[1]);
     int cos = step_load_mapped(body, op->in[2], place, COL_MODULO, head / 2);
     int sin = step_load_mapped(body, op->in[3], place, COL_MODULO, head / 2);

@@ -22,11 +22,6 @@
 #include "graph/op_table.h"
 #include "graph/relu_steps.h"
 
-static void space_of(Body *body, const Value *x) {
-    body->rows = value_rows(x);
-    body->cols = value_cols(x);
-}
-
 static int add(Body *body, int a, int b) { return step_binary(body, STEP_ADD, a, b); }
 static int sub(Body *body, int a, int b) { return step_binary(body, STEP_SUB, a, b); }
 static int mul(Body *body, int a, int b) { return step_binary(body, STEP_MUL, a, b); }
@@ -65,7 +60,7 @@ void shape_batch_norm_sums(Program *p, Op *op) {
 
 void expand_batch_norm_sums(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int d = distance(body, op);
     step_col_sum(body, op->out[0], d);
     step_col_sum(body, op->out[1], mul(body, d, d));
@@ -86,7 +81,7 @@ void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
     (void)p;
     double momentum = op->attr.momentum;
     int64_t n = op->attr.rows;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
     int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
     int away = step_hinted(body, divided(body, sum, n), "shift"), zero = step_const(body, 0);
@@ -113,7 +108,7 @@ void shape_batch_norm(Program *p, Op *op) {
 
 void expand_batch_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = scale_of(body, rstd, op->in[3]);
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
@@ -121,7 +116,7 @@ void expand_batch_norm(const Program *p, const Op *op, Body *body) {
 
 void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int d = distance(body, op), var = step_load(body, op->in[2]);
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
     step_hinted(body, rstd, "rstd");
@@ -160,7 +155,7 @@ static int dy_of(const Program *p, const Op *op, Body *body, ActivationGrad *gra
 }
 
 static void expand_grad_sums(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int xhat = step_hinted(body, mul(body, d, rstd), "xhat"), dy = step_load(body, op->in[3]);
     if (grad) {
@@ -193,7 +188,7 @@ void shape_batch_norm_relu_grad(Program *p, Op *op) { shape_grad(p, op, 8); }
 /* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); factors that depend only
  * on the column are multiplied first, once per thread. */
 static void expand_grad(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = scale_of(body, rstd, op->in[3]);
     int dot = divided(body, step_load(body, op->in[4]), op->attr.rows);

@@ -73,8 +73,7 @@ void shape_own_rows(Program *p, Op *op) {
 
 void expand_own_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int before =
         step_binary(body, STEP_MUL, step_load(body, op->in[1]), step_const_int(body, body->rows));
     int row = step_binary(body, STEP_ADD, before, step_index(body, STEP_ROW));

@@ -43,8 +43,7 @@ static int dot_taps(Body *body, const Tap *taps, int count, Value *x, const char
 void expand_depthwise_conv2d(const Program *p, const Op *op, Body *body) {
     (void)p;
     Tap taps[MOST_TAPS];
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int count = window_taps(body, &op->attr.window, taps);
     step_store(body, op->out[0], dot_taps(body, taps, count, op->in[0], "x", op->in[1]));
 }
@@ -73,8 +72,7 @@ void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
 void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     Tap taps[MOST_TAPS];
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int count = window_taps_back(body, &op->attr.window, taps);
     step_store(body, op->out[0], dot_taps(body, taps, count, op->in[0], "dy", op->in[1]));
 }
@@ -92,8 +90,7 @@ void shape_depthwise_conv2d_weight_grad(Program *p, Op *op) {
 void expand_depthwise_conv2d_weight_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     Tap taps[MOST_TAPS];
-    body->rows = value_rows(op->in[1]);
-    body->cols = value_cols(op->in[1]);
+    body_space(body, op->in[1]);
     int count = window_taps(body, &op->attr.window, taps), dy = step_load(body, op->in[1]);
     for (int i = 0; i < count; i++) {
         int x = tap_load(body, &taps[i], op->in[0], "x");

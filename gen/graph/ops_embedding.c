@@ -13,8 +13,7 @@ void shape_embedding(Program *p, Op *op) {
 
 void expand_embedding(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int id = step_load(body, op->in[0]);
     if (!op->attr.group) {
         step_store(body, op->out[0], step_load_mapped(body, op->in[1], id, COL_SAME, 0));

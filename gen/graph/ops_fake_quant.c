@@ -98,11 +98,6 @@ static void straight_through(Body *body, const Op *op, Kind kind, int code) {
     step_store(body, op->out[0], step_select(body, passes, dy, step_const(body, 0)));
 }
 
-static void space_of(Body *body, const Value *v) {
-    body->rows = value_rows(v);
-    body->cols = value_cols(v);
-}
-
 /* ---- activations ----------------------------------------------------------------------------- */
 
 /* The range of a row's elements, extended to include zero. */
@@ -125,7 +120,7 @@ void shape_token_range(Program *p, Op *op) {
 
 void expand_token_range(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     Range range = own_range(body, op);
     step_store(body, op->out[0], range.least);
     step_store(body, op->out[1], range.most);
@@ -177,7 +172,7 @@ static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind)
 
 void expand_fake_quant_tokens(const Program *p, const Op *op, Body *body) {
     Kind kind = kind_of(op);
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     step_store(body, op->out[0], decoded(body, kind, coded_tokens(p, body, op, kind)));
 }
 
@@ -195,7 +190,7 @@ void shape_fake_quant_tokens_grad(Program *p, Op *op) {
 
 void expand_fake_quant_tokens_grad(const Program *p, const Op *op, Body *body) {
     Kind kind = kind_of(op);
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     straight_through(body, op, kind, coded_tokens(p, body, op, kind).code);
 }
 
@@ -241,7 +236,7 @@ void shape_fake_quant_weights(Program *p, Op *op) {
 void expand_fake_quant_weights(const Program *p, const Op *op, Body *body) {
     (void)p;
     Kind kind = kind_of(op);
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     step_store(body, op->out[0], decoded(body, kind, coded_weights(body, op, kind)));
 }
 
@@ -258,7 +253,7 @@ void shape_fake_quant_weights_grad(Program *p, Op *op) {
 void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     Kind kind = kind_of(op);
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     straight_through(body, op, kind, coded_weights(body, op, kind).code);
 }
 
@@ -280,7 +275,7 @@ static int own_absmax(Body *body, int x) {
 void expand_quantize_groups(const Program *p, const Op *op, Body *body) {
     (void)p;
     Kind kind = kind_of(op);
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = operand(body, op);
     int absmax = op->in_count > 1 ? step_load(body, op->in[1]) : own_absmax(body, x);
     Coded c = coded(body, x, group_scale(body, kind, absmax), -1);
@@ -297,7 +292,7 @@ void shape_decode_groups(Program *p, Op *op) {
 
 void expand_decode_groups(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int x = rounded(body, DT_F32, STEP_MUL, code, step_load(body, op->in[1]));
     step_store_reshaped(body, op->out[0], x);

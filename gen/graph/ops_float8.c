@@ -42,8 +42,7 @@ static int is_inside(Body *body, const Float8 *f) {
 static Float8 element(Body *body, const Op *op) {
     DType dtype = op->in[0]->dtype;
     Float8 f;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     f.x = step_load(body, op->in[0]);
     if (dtype == DT_F64)
         f.x = step_hinted(body, step_round(body, DT_F32, f.x), "x");

@@ -199,8 +199,7 @@ static int seen(Body *body, const Op *op) {
 
 void expand_image_input(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int x = step_binary(body, STEP_DIV, seen(body, op), step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
     step_hinted(body, x, "centred");

@@ -64,8 +64,7 @@ void shape_cross_entropy(Program *p, Op *op) {
 
 void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
     op_expect(op, !op->attr.group, "is not one kernel");
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         weight = step_load(body, op->in[2]);
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
@@ -85,8 +84,7 @@ void grad_cross_entropy(Backward *b, const Op *op) {
 void shape_cross_entropy_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
 void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         lse = step_load(body, op->in[2]);
     int factor =
@@ -116,8 +114,7 @@ void shape_cross_entropy_part(Program *p, Op *op) {
 }
 
 void expand_cross_entropy_part(const Program *p, const Op *op, Body *body) {
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]);
     int labels = own_labels(body, step_load(body, op->in[1]), op->in[2]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_LSE, x));
@@ -191,8 +188,7 @@ void shape_topk_hits(Program *p, Op *op) {
 
 void expand_topk_hits(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]);
     int one = step_const(body, 1), zero = step_const(body, 0);
     int target =
@@ -214,8 +210,7 @@ void shape_sum(Program *p, Op *op) {
 
 void expand_sum(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]);
     if (op->in[0]->rank == 1)
         step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, x));

@@ -15,11 +15,6 @@
  * layer_norm_weight_grad (x, mean, rstd, dy) -> dw[C] = sum over rows of dy xhat */
 #include "graph/op_table.h"
 
-static void space_of(Body *body, const Value *x) {
-    body->rows = value_rows(x);
-    body->cols = value_cols(x);
-}
-
 static int row_mean(Body *body, int a) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, a),
                            step_inverse(body, body->cols));
@@ -42,7 +37,7 @@ static void apply_rms_norm(const Op *op, Body *body, int x, int w, int rstd) {
 
 void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int mean = row_mean(body, step_binary(body, STEP_MUL, x, x));
     int rstd = step_unary(body, STEP_RSQRT,
@@ -57,7 +52,7 @@ void shape_rms_norm_apply(Program *p, Op *op) {
 
 void expand_rms_norm_apply(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     apply_rms_norm(op, body, x, w, step_load(body, op->in[2]));
 }
@@ -74,7 +69,7 @@ void shape_rms_norm_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]);
 
 void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);
     int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
@@ -92,7 +87,7 @@ void shape_rms_norm_weight_grad(Program *p, Op *op) {
 
 void expand_rms_norm_weight_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), rstd = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
     int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
@@ -125,7 +120,7 @@ static void apply_layer_norm(const Op *op, Body *body, int from_mean, int rstd, 
 
 void expand_layer_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
         b = step_load(body, op->in[2]);
     int mean = row_mean(body, x), from_mean = centred(body, x, mean);
@@ -145,7 +140,7 @@ void shape_layer_norm_apply(Program *p, Op *op) {
 
 void expand_layer_norm_apply(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
         b = step_load(body, op->in[2]);
     int from_mean = centred(body, x, step_load(body, op->in[3]));
@@ -169,7 +164,7 @@ static int layer_norm_xhat(Body *body, int x, int mean, int rstd) {
 
 void expand_layer_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int mean = step_load(body, op->in[2]), rstd = step_load(body, op->in[3]);
     int dy = step_load(body, op->in[4]), xhat = layer_norm_xhat(body, x, mean, rstd);
@@ -188,7 +183,7 @@ void shape_layer_norm_weight_grad(Program *p, Op *op) {
 
 void expand_layer_norm_weight_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), mean = step_load(body, op->in[1]),
         rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);
     int xhat = layer_norm_xhat(body, x, mean, rstd);

@@ -36,8 +36,7 @@ void shape_sum_squares(Program *p, Op *op) {
 
 void expand_sum_squares(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int g = step_load(body, op->in[0]);
     step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, g, g));
 }
@@ -177,8 +176,7 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
 
 void expand_adamw(const Program *program, const Op *op, Body *body) {
     (void)program;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]);
     AdamwStep next = adamw_step(op, body, p, g, m, v);
@@ -224,8 +222,7 @@ static void store_coded(const Op *op, Body *body, const Coded *c, int moment, in
 
 void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
     (void)program;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     Coded first = {.codes = 2, .absmax = 8, .map = 10, .bounds = 11, .to = 1, .absmax_to = 3};
     Coded second = {.codes = 3, .absmax = 9, .map = 12, .bounds = 13, .to = 2, .absmax_to = 4};
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
@@ -264,8 +261,7 @@ static int sgd_direction(const Op *op, Body *body, int g, int apply) {
 
 void expand_sgd(const Program *program, const Op *op, Body *body) {
     (void)program;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int factor = step_load(body, op->in[2]), apply = applies(body, factor);
     int lr = step_load(body, op->in[3]);

@@ -40,8 +40,7 @@ void shape_sequence_sum(Program *p, Op *op) {
 
 void expand_sequence_sum(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, step_load(body, op->in[0])));
 }
 
@@ -58,8 +57,7 @@ void shape_sequence_sum_grad(Program *p, Op *op) {
 
 void expand_sequence_sum_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     step_store(body, op->out[0], step_load(body, op->in[0]));
 }
 
@@ -70,8 +68,7 @@ void shape_target_count(Program *p, Op *op) {
 
 void expand_target_count(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int has = step_binary(body, STEP_GE, step_load(body, op->in[0]), step_const_int(body, 0));
     int one = step_select(body, has, step_const(body, 1), step_const(body, 0));
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, one));

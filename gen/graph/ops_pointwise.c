@@ -3,11 +3,6 @@
 #include "graph/op_table.h"
 #include "graph/relu_steps.h"
 
-static void space_of(Body *body, const Value *v) {
-    body->rows = value_rows(v);
-    body->cols = value_cols(v);
-}
-
 static bool same_shape(const Value *a, const Value *b) {
     return value_rows(a) == value_rows(b) && value_cols(a) == value_cols(b);
 }
@@ -16,7 +11,7 @@ void shape_pointwise(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
 void expand_add(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, a, b));
 }
@@ -30,7 +25,7 @@ void grad_add(Backward *b, const Op *op) {
 
 void expand_mul(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, a, b));
 }
@@ -45,7 +40,7 @@ void grad_mul(Backward *b, const Op *op) {
 /* y = alpha x */
 void expand_scale(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int alpha = step_named(body, op->attr.alpha, "SCALE");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, step_load(body, op->in[0]), alpha));
 }
@@ -74,7 +69,7 @@ static int silu_slope(Body *body, int x, int s) {
 }
 
 void expand_silu(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     step_store(body, op->out[0], silu(p, body, step_load(body, op->in[0])));
 }
 
@@ -85,7 +80,7 @@ void grad_silu(Backward *b, const Op *op) {
 
 /* (x, dy) -> dx */
 void expand_silu_grad(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int s = sigmoid(p, body, x);
     int slope = silu_slope(body, x, s);
@@ -94,7 +89,7 @@ void expand_silu_grad(const Program *p, const Op *op, Body *body) {
 
 /* (gate, up) -> silu(gate) up, the gated unit of Shazeer, arXiv 2002.05202 */
 void expand_swiglu(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(p, body, gate), up));
 }
@@ -120,7 +115,7 @@ void shape_swiglu_grad(Program *p, Op *op) {
 }
 
 void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
     int s = sigmoid(p, body, gate);
@@ -144,7 +139,7 @@ static int gelu_sigmoid(const Program *p, Body *body, int x, int square) {
 }
 
 void expand_gelu_tanh(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]);
     int s = gelu_sigmoid(p, body, x, step_binary(body, STEP_MUL, x, x));
     step_store(body, op->out[0], step_binary(body, STEP_MUL, x, s));
@@ -157,7 +152,7 @@ void grad_gelu_tanh(Backward *b, const Op *op) {
 
 /* (x, dy) -> dx = dy s (1 + (1 - s) x 2 sqrt(2 / pi) (1 + 3 c x^2)) */
 void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int square = step_hinted(body, step_binary(body, STEP_MUL, x, x), "square");
     int s = gelu_sigmoid(p, body, x, square);
@@ -178,14 +173,14 @@ static int not_below_zero(Body *body, int x) {
 
 void expand_relu(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     step_store(body, op->out[0], not_below_zero(body, step_load(body, op->in[0])));
 }
 
 /* y = min(max(x, 0), 6) */
 void expand_relu6(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int y = not_below_zero(body, step_load(body, op->in[0])), six = step_const(body, 6);
     step_store(body, op->out[0], step_select(body, step_binary(body, STEP_LT, six, y), six, y));
 }
@@ -215,7 +210,7 @@ int relu6_grad_of(Body *body, int y, int dz) {
 /* (y, dy) -> dx */
 void expand_relu_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     step_store(body, op->out[0], relu_grad_of(body, y, dy));
 }
@@ -223,7 +218,7 @@ void expand_relu_grad(const Program *p, const Op *op, Body *body) {
 /* (y, dy) -> dx, which is 0 where y was clamped to 0 or 6 */
 void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     step_store(body, op->out[0], relu6_grad_of(body, y, dy));
 }
@@ -248,7 +243,7 @@ void shape_column_sum(Program *p, Op *op) {
 
 void expand_column_sum(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     step_col_sum(body, op->out[0], step_load(body, op->in[0]));
 }
 
@@ -283,7 +278,7 @@ static int first_column(Body *body, Value *place) {
 }
 
 void expand_dropout(const Program *p, const Op *op, Body *body) {
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]);
     int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
     int row = global_row(p, body, op->in[3]);
@@ -320,7 +315,7 @@ void shape_cast(Program *p, Op *op) {
 
 void expand_cast(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->out[0]);
+    body_space(body, op->out[0]);
     step_store(body, op->out[0], step_load(body, op->in[0]));
 }
 

@@ -29,8 +29,7 @@ static int is_larger(Body *body, int x, int best) {
 void expand_max_pool2d(const Program *p, const Op *op, Body *body) {
     (void)p;
     Tap taps[MOST_TAPS];
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int count = window_taps(body, &op->attr.window, taps), best = -1, argmax = -1;
     for (int i = 0; i < count; i++) {
         int x = tap_select(body, &taps[i], tap_load(body, &taps[i], op->in[0], "x"), -INFINITY);
@@ -73,8 +72,7 @@ bool pool_grad_by_window(const Op *op) {
 /* One row per window, which writes all pixels under it; so argmax and dy are read only once. */
 static void expand_by_window(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int count = window_taps(body, &op->attr.window, taps);
     int argmax = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     for (int i = 0; i < count; i++) {
@@ -91,8 +89,7 @@ void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
         expand_by_window(op, body);
         return;
     }
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int count = window_taps_back(body, &op->attr.window, taps), sum = -1;
     for (int i = 0; i < count; i++) {
         int argmax = tap_load(body, &taps[i], op->in[0], "argmax");
@@ -115,8 +112,7 @@ void shape_global_avg_pool2d(Program *p, Op *op) {
 
 void expand_global_avg_pool2d(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int64_t pixels = body->rows / op->attr.rows;
     int share = step_inverse(body, pixels);
     step_run_sum(body, op->out[0], pixels,
@@ -138,8 +134,7 @@ void shape_global_avg_pool2d_grad(Program *p, Op *op) {
 
 void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int64_t pixels = body->rows / value_rows(op->in[0]);
     int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW),
                         step_extent(body, pixels, "PLACES"));

@@ -235,8 +235,7 @@ void shape_quantize_rows(Program *p, Op *op) {
  * between two codes. A row of zeros gets codes 0. */
 void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int least = step_named(body, 1e-35, "LEAST_ABSMAX");
     int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), least);
     int inverse = fp32_of(body, STEP_DIV, step_const(body, 1), absmax);
@@ -252,8 +251,7 @@ void shape_decode_rows(Program *p, Op *op) {
 
 void expand_decode_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
+    body_space(body, op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int w = fp32_of(body, STEP_MUL, code, step_load(body, op->in[1]));
     int unit = step_named(body, (double)(1.0f / MOST_CODE), "CODE_UNIT");

@@ -21,8 +21,7 @@ void shape_gather_rows(Program *p, Op *op) {
 
 void expand_gather_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
+    body_space(body, op->out[0]);
     int exists, row = chosen(body, op->in[1], &exists);
     int x = step_load_mapped(body, op->in[0], row, COL_SAME, 0);
     step_store(body, op->out[0], step_select(body, exists, x, step_const(body, 0)));

@@ -9,11 +9,6 @@
  * rows_of_norm  (w[R,C], delta[R,C], m[R,1]) -> (w + delta) m / norm of its row, rounded once */
 #include "graph/op_table.h"
 
-static void space_of(Body *body, const Value *v) {
-    body->rows = value_rows(v);
-    body->cols = value_cols(v);
-}
-
 static void expect_columns(const Op *op, const Value *of, const Value *column) {
     op_expect(op, value_elements(column) == value_cols(of), "columns of another width");
 }
@@ -27,7 +22,7 @@ void shape_scale_columns(Program *p, Op *op) {
 
 void expand_scale_columns(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int z = step_load(body, op->in[0]);
     int m = step_load(body, op->in[1]), norm = step_load(body, op->in[2]);
     int factor = step_hinted(body, step_binary(body, STEP_DIV, m, norm), "factor");
@@ -51,7 +46,7 @@ void shape_scale_columns_weight_grad(Program *p, Op *op) {
 
 void expand_scale_columns_weight_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int z = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int inverse = step_binary(body, STEP_DIV, step_const(body, 1), step_load(body, op->in[2]));
     step_hinted(body, inverse, "inverse");
@@ -66,7 +61,7 @@ void shape_row_squares(Program *p, Op *op) {
 
 void expand_row_squares(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int w = step_load(body, op->in[0]);
     step_store(body, op->out[0],
                step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, w, w)));
@@ -81,7 +76,7 @@ void shape_low_rank_norm(Program *p, Op *op) {
 
 void expand_low_rank_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[1]);
+    body_space(body, op->in[1]);
     int squares = step_load(body, op->in[0]);
     int e = step_load(body, op->in[1]), b = step_load(body, op->in[2]);
     int more = step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, e, b));
@@ -98,7 +93,7 @@ void shape_where_finite(Program *p, Op *op) {
 
 void expand_where_finite(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int m = step_load(body, op->in[0]), other = step_load(body, op->in[1]);
     step_store(body, op->out[0],
                step_select(body, step_unary(body, STEP_FINITE, m), m, other));
@@ -114,7 +109,7 @@ void shape_rows_of_norm(Program *p, Op *op) {
 
 void expand_rows_of_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
-    space_of(body, op->in[0]);
+    body_space(body, op->in[0]);
     int w = step_load(body, op->in[0]), delta = step_load(body, op->in[1]);
     int sum = step_hinted(body, step_binary(body, STEP_ADD, w, delta), "sum");
     int squares = step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, sum, sum));

@@ -50,6 +50,11 @@ Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
     return body;
 }
 
+void body_space(Body *body, const Value *v) {
+    body->rows = value_rows(v);
+    body->cols = value_cols(v);
+}
+
 Body *body_copy(const Body *body) {
     Body *copy = arena_alloc(body->arena, sizeof *copy);
     *copy = *body;

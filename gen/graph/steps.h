@@ -107,6 +107,8 @@ typedef struct {
 } Body;
 
 Body *body_new(Arena *, int64_t rows, int64_t cols);
+/* Makes the body's space that of a value: its rows and columns. */
+void body_space(Body *, const Value *);
 Body *body_copy(const Body *);
 
 /* Each returns the new step's index. */
