@@ -101,6 +101,8 @@ void sb_free(StrBuf *sb) {
     *sb = (StrBuf){0};
 }
 
+bool text_equal(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
 bool text_mentions(const char *text, const char *identifier) {
     static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
     size_t length = strlen(identifier);

@@ -22,5 +22,7 @@ void sb_put_int(StrBuf *sb, long long value, char behind);
 void sb_put_real(StrBuf *sb, double value);
 void sb_free(StrBuf *sb);
 
+/* Whether both are the same text, or both are NULL. */
+bool text_equal(const char *a, const char *b);
 /* Whether the identifier occurs in the text as a whole word. */
 bool text_mentions(const char *text, const char *identifier);

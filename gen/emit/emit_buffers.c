@@ -94,7 +94,7 @@ static void put_define(StrBuf *out, const char *name, const char *value, const c
 
 /* "(SYMBOL + 1024ul)": where the value starts inside its storage. */
 static const char *start_text(const Places *places, const Value *v, Arena *arena) {
-    long long bytes = (long long)(v->offset * dtype_bytes(v->dtype));
+    long long bytes = (long long)value_begin(v);
     const char *storage = places->symbols[v->storage->id];
     return bytes ? arena_printf(arena, "(%s + %lldul)", storage, bytes) : storage;
 }
@@ -147,7 +147,7 @@ static void put_series(const Places *places, const Series *f, Arena *arena, StrB
         at = line_text(places, f, arena);
     } else if (f->within >= 0) {
         const char *storage = places->series[f->within].name;
-        long long bytes = (long long)f->member->offset * dtype_bytes(f->member->dtype);
+        long long bytes = (long long)value_begin(f->member);
         at = bytes ? arena_printf(arena, "(%s(i) + %lldul)", storage, bytes)
                    : arena_printf(arena, "%s(i)", storage);
     } else {

@@ -239,7 +239,7 @@ const char **local_names(Arena *arena, const char *const *dotted, int count) {
 const char *offset_text(Arena *arena, const char *const *symbols, const Value *value) {
     const char *symbol = symbols[value->storage->id];
     ENSURE(symbol, "%s has no place", value->name);
-    long long bytes = (long long)value->offset * dtype_bytes(value->dtype);
+    long long bytes = (long long)value_begin(value);
     return bytes == 0 ? symbol : arena_printf(arena, "%s + %lld", symbol, bytes);
 }
 

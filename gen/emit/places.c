@@ -56,12 +56,10 @@ static const char *unique(Naming *n, const char *name) {
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
-
 static const Part *find_part(const Places *places, const Value *v) {
     for (int i = places->first_part[v->storage->id]; i >= 0; i = places->parts[i].next) {
         const Value *part = places->parts[i].value;
-        bool same_start = bytes_within(part) == bytes_within(v);
+        bool same_start = value_begin(part) == value_begin(v);
         if (part == v || (same_start && strcmp(part->name, v->name) == 0))
             return &places->parts[i];
     }
@@ -81,7 +79,7 @@ static void add_part(Naming *n, const Value *v) {
     out->parts =
         arena_grow(n->arena, out->parts, out->part_count, &out->part_capacity, sizeof(Part));
     int *link = &out->first_part[v->storage->id]; /* sorted by offset */
-    while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
+    while (*link >= 0 && value_begin(out->parts[*link].value) < value_begin(v))
         link = &out->parts[*link].next;
     const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
     out->parts[out->part_count] = (Part){v, unique(n, name), *link};
@@ -240,7 +238,7 @@ static bool storages_of(const Naming *n, const Members *m, Members *out) {
     for (int i = 0; i < m->count; i++) {
         const Value *v = m->values[i];
         out->values[i] = n->out->values[v->storage->id];
-        if (is_all(v) || bytes_within(v) != bytes_within(m->values[0]))
+        if (is_all(v) || value_begin(v) != value_begin(m->values[0]))
             return false;
         int before, now;
         const char *pattern =
@@ -362,10 +360,10 @@ static const char *pasted_text(Arena *arena, const Places *places, const Value *
         const char *symbol = places->symbols[values[i]->storage->id];
         const char *named = arena_printf(arena, "%.*s%d%s", head, first, number_at(n, i), rest);
         if (head == 0 || strcmp(symbol, named) != 0 ||
-            bytes_within(values[i]) != bytes_within(values[0]))
+            value_begin(values[i]) != value_begin(values[0]))
             return NULL;
     }
-    int64_t bytes = bytes_within(values[0]);
+    int64_t bytes = value_begin(values[0]);
     return arena_printf(arena, "%.*s##n%s%s%s", head, first, *rest ? "##" : "", rest,
                         bytes ? arena_printf(arena, " + %lld", (long long)bytes) : "");
 }

@@ -40,11 +40,9 @@ static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int
     return true;
 }
 
-static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
-
 static bool same_places(const Collect *c, const Value *const *a, const Value *const *b) {
     for (int t = 0; t < c->out->run.times; t++)
-        if (a[t]->storage != b[t]->storage || bytes_within(a[t]) != bytes_within(b[t]))
+        if (a[t]->storage != b[t]->storage || value_begin(a[t]) != value_begin(b[t]))
             return false;
     return true;
 }

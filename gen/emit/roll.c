@@ -64,10 +64,6 @@ static bool same_view(const Value *a, const Value *b) {
            (a->role == ROLE_STASH) == (b->role == ROLE_STASH);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether both wait for launches of the same streams, in the same order. */
 static bool same_waits(const PlanEntry *of_a, const Launch *a, const PlanEntry *of_b,
                        const Launch *b) {
@@ -82,7 +78,7 @@ bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry 
     bool same = a->kind == b->kind && a->index == b->index && a->arg_count == b->arg_count &&
                 memcmp(a->grid, b->grid, sizeof a->grid) == 0 && a->stream == b->stream &&
                 a->ends_step == b->ends_step && a->forks == b->forks &&
-                same_waits(of_a, a, of_b, b) && same_text(a->observe, b->observe) &&
+                same_waits(of_a, a, of_b, b) && text_equal(a->observe, b->observe) &&
                 a->joined_count == b->joined_count;
     for (int i = 0; same && i < a->arg_count; i++)
         same = same_view(a->arg[i], b->arg[i]);

@@ -82,10 +82,6 @@ void table_address(Table *t, const char *before, const Value *value, const char 
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether both have the same text up to their first numbers. */
 static bool same_series(const Row *a, const Row *b) {
     return a->number >= 0 && b->number >= 0 && a->number_at == b->number_at &&
@@ -117,10 +113,10 @@ static bool rows_repeat(const Table *t, const Row *a, const Row *b) {
     bool same = same_series(a, b) && a->count == b->count;
     for (int i = 0; same && i < a->count; i++) {
         const Cell *x = &t->cells[a->first + i], *y = &t->cells[b->first + i];
-        same = x->kind == y->kind && same_text(x->before, y->before) &&
-               same_text(x->behind, y->behind) && !x->value == !y->value;
+        same = x->kind == y->kind && text_equal(x->before, y->before) &&
+               text_equal(x->behind, y->behind) && !x->value == !y->value;
         if (x->kind == CELL_CODE)
-            same = same && same_text(x->text, y->text);
+            same = same && text_equal(x->text, y->text);
         else if (x->kind == CELL_NAME)
             same = same && names_repeat(x, a, y, b);
         else if (x->kind == CELL_SIZE)

@@ -89,14 +89,14 @@ OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_step
 /* norm */
 APPLIED_OP(rms_norm, SK | ROWS(IN0), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops,
            no_launch, rms_norm_apply)
-OP(rms_norm_apply, K, shape_rms_norm_apply, no_gradient, expand_rms_norm_apply, no_flops, no_launch)
+OP(rms_norm_apply, K, shape_norm_apply, no_gradient, expand_rms_norm_apply, no_flops, no_launch)
 OP(rms_norm_grad, SK | ROWS(IN0 | IN2 | IN3), shape_rms_norm_grad, no_gradient,
    expand_rms_norm_grad, no_flops, no_launch)
 OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, no_gradient, expand_rms_norm_weight_grad,
    no_flops, no_launch)
 APPLIED_OP(layer_norm, SK | ROWS(IN0), shape_layer_norm, grad_layer_norm, expand_layer_norm,
            no_flops, no_launch, layer_norm_apply)
-OP(layer_norm_apply, K, shape_layer_norm_apply, no_gradient, expand_layer_norm_apply, no_flops,
+OP(layer_norm_apply, K, shape_norm_apply, no_gradient, expand_layer_norm_apply, no_flops,
    no_launch)
 OP(layer_norm_grad, SK | ROWS(IN0 | IN2 | IN3 | IN4), shape_layer_norm_grad, no_gradient,
    expand_layer_norm_grad, no_flops, no_launch)

@@ -46,7 +46,7 @@ void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     apply_rms_norm(op, body, x, w, rstd);
 }
 
-void shape_rms_norm_apply(Program *p, Op *op) {
+void shape_norm_apply(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
@@ -132,10 +132,6 @@ void expand_layer_norm(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], mean);
     step_store(body, op->out[2], step_hinted(body, rstd, "rstd"));
     apply_layer_norm(op, body, from_mean, rstd, w, b);
-}
-
-void shape_layer_norm_apply(Program *p, Op *op) {
-    result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
 void expand_layer_norm_apply(const Program *p, const Op *op, Body *body) {

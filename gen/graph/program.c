@@ -35,7 +35,7 @@ int64_t value_index(const Value *v, int64_t row, int64_t col) {
 
 bool value_same_place(const Value *a, const Value *b) {
     return a->storage == b->storage && a->plane == b->plane &&
-           a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
+           value_begin(a) == value_begin(b) &&
            a->row_stride == b->row_stride && value_bytes(a) == value_bytes(b) &&
            value_cols(a) == value_cols(b);
 }

@@ -134,13 +134,11 @@ static int whole(Body *body, int64_t value, const char *name) {
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
         if (s->kind == STEP_CONST && s->type == TYPE_INT && s->constant == (double)value &&
-            step_same_name(s->name, name))
+            text_equal(s->name, name))
             return i;
     }
     return constant(body, TYPE_INT, (double)value, name);
 }
-
-bool step_same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
 int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value, NULL); }
 

@@ -156,7 +156,6 @@ bool step_totals(StepKind);       /* TOTAL */
 bool step_reduces(StepKind);      /* any of these: complete only after the visit that feeds it */
 bool step_writes(StepKind);       /* STORE, COL_SUM */
 bool step_sums_columns(StepKind); /* COL_SUM */
-bool step_same_name(const char *, const char *); /* of two constants; NULL: it has none */
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. */
 Body *op_expand(const Program *, const Op *);

@@ -109,6 +109,9 @@ int64_t value_index(const Value *, int64_t row, int64_t col);
 bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place with the same dtype */
 
+/* Bytes from the start of its storage to the value. */
+static inline int64_t value_begin(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
+
 /* Bytes of a storage from a value's first to just past its last, gaps between rows included. */
 typedef struct {
     int64_t first, end;
@@ -117,7 +120,7 @@ typedef struct {
 static inline ByteSpan value_span(const Value *v) {
     int64_t size = dtype_bytes(v->dtype);
     int64_t last_row = v->offset + (value_rows(v) - 1) * v->row_stride;
-    return (ByteSpan){v->offset * size, (last_row + value_cols(v)) * size};
+    return (ByteSpan){value_begin(v), (last_row + value_cols(v)) * size};
 }
 
 static inline bool spans_meet(ByteSpan a, ByteSpan b) { return a.first < b.end && b.first < a.end; }

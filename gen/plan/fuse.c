@@ -83,7 +83,7 @@ static int same_index(const Body *body, int count, const Step *step) {
         bool same = s->kind == step->kind && s->type == step->type &&
                     s->constant == step->constant && !s->value;
         if (s->kind == STEP_CONST)
-            same = same && step_same_name(s->name, step->name);
+            same = same && text_equal(s->name, step->name);
         for (int k = 0; k < step_args(step); k++)
             same = same && s->arg[k] == step->arg[k];
         if (same)
@@ -153,7 +153,7 @@ static bool compute_alike(const Body *body, const Step *a, const Step *b) {
     if (a->kind != b->kind || a->type != b->type || a->value || b->value || step_writes(a->kind) ||
         a->constant != b->constant || a->dtype != b->dtype || a->of_product != b->of_product ||
         a->approximate != b->approximate || a->period != b->period || a->kind == STEP_UNIFORM ||
-        !step_same_name(a->name, b->name))
+        !text_equal(a->name, b->name))
         return false;
     for (int k = 0; k < step_args(a); k++)
         if (!compute_alike(body, &body->steps[a->arg[k]], &body->steps[b->arg[k]]))

@@ -342,7 +342,7 @@ int64_t plan_total_bytes(const Plan *);      /* all arenas with all slots */
 static inline Place plan_place(const Plan *plan, const Value *value) {
     Place place = plan->place[value->storage->id];
     if (place.offset >= 0)
-        place.offset += value->offset * dtype_bytes(value->dtype);
+        place.offset += value_begin(value);
     return place;
 }
 
