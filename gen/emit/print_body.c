@@ -116,11 +116,10 @@ static bool has_several_strides(const Body *body) {
     return false;
 }
 
-static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
+static Printer printer_new(const Plan *plan, const Kernel *k) {
     Arena *arena = plan->program->arena;
     size_t steps = (size_t)k->body->count;
-    Printer p = {.out = out,
-                 .arena = arena,
+    Printer p = {.arena = arena,
                  .kernel = k,
                  .body = k->body,
                  .phases = phases_of(arena, k->body),
@@ -182,7 +181,7 @@ static void keep_mentioned(const Printer *p, const char *mentions, KernelText *t
 }
 
 KernelText kernel_text(const Plan *plan, const Kernel *k, bool any_blocks) {
-    Printer p = printer_new(plan, k, NULL);
+    Printer p = printer_new(plan, k);
     p.any_blocks = any_blocks && k->skeleton == SKELETON_TILE;
     KernelText text = {.head = printed(&p, print_head),
                        .params = printed(&p, print_params),
@@ -192,7 +191,7 @@ KernelText kernel_text(const Plan *plan, const Kernel *k, bool any_blocks) {
     return text;
 }
 
-void put_constants(Arena *arena, const Constant *constant, int count, int depth, StrBuf *out) {
+void put_constants(Arena *arena, const Constant *constant, int count, StrBuf *out) {
     static const char *const types[] = {"int", "int64_t", "float", "double"};
     const char *items[MAX_CONSTANTS];
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
@@ -201,15 +200,14 @@ void put_constants(Arena *arena, const Constant *constant, int count, int depth,
             if (!strcmp(constant[i].type, types[t]))
                 items[found++] = arena_printf(arena, "%s = %s", constant[i].name, constant[i].text);
         if (found)
-            put_list(out, arena_printf(arena, "%*sconstexpr %s ", 4 * depth, "", types[t]), items,
-                     found, 4 * depth + 4, ";\n");
+            put_list(out, arena_printf(arena, "    constexpr %s ", types[t]), items, found, 8, ";\n");
     }
 }
 
 /* ---- epilogues ------------------------------------------------------------------------------- */
 
 KernelText epilogue_text(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
-    Printer p = printer_new(plan, k, NULL);
+    Printer p = printer_new(plan, k);
     KernelText text = {.statements = ""};
     p.chunks = skeleton_chunks(k);
     p.depth = k->prologue ? 2 : 1;

@@ -101,8 +101,8 @@ typedef struct {
 /* Of a kernel without a template. With any_blocks, the same whether one block has all columns of a row
  * or several blocks share them. */
 KernelText kernel_text(const Plan *, const Kernel *, bool any_blocks);
-/* Declares constants, one statement per type, indented by `depth` levels. */
-void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
+/* Declares constants at the start of a function, one statement per type. */
+void put_constants(Arena *, const Constant *, int count, StrBuf *);
 
 /* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;
  * "columns", what is the same in all rows; "row", what is done for a row. The template declares

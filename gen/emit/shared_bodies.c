@@ -343,7 +343,7 @@ static void print_constants(Arena *arena, const SharedBodies *shared, int first,
         if (same || is_whole(&c))
             constant[count++] = c;
     }
-    put_constants(arena, constant, count, 1, out);
+    put_constants(arena, constant, count, out);
 }
 
 void print_shared_body(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
@@ -400,7 +400,7 @@ static void print_call(const Plan *plan, int kernel, const SharedBodies *shared,
     for (int i = 0; i < k->scalar_count; i++)
         items[count++] = k->scalar[i].name;
     int reals = differing(shared, kernel, false, constant);
-    put_constants(arena, constant, reals, 1, out);
+    put_constants(arena, constant, reals, out);
     for (int i = 0; i < reals; i++)
         items[count++] = constant[i].name;
     const char *name = shared->kernel[shared->kernel[kernel].first].name;
@@ -418,7 +418,7 @@ void print_body_kernel(const Plan *plan, int kernel, const SharedBodies *shared,
     if (shared->kernel[body->first].name) {
         print_call(plan, kernel, shared, out);
     } else {
-        put_constants(plan->program->arena, text->constant, text->constant_count, 1, out);
+        put_constants(plan->program->arena, text->constant, text->constant_count, out);
         sb_puts(out, text->statements);
     }
     sb_puts(out, "}\n");

@@ -36,7 +36,7 @@ void shape_conv2d_input_grad(Program *p, Op *op) {
     expect_weight(op, w);
     op_expect_operands(op, 2);
     op_expect(op, value_cols(dy) == w->dim[0], "channels");
-    result_images_in(p, op, 0, "", p->activation, dy, value_cols(w));
+    result_images_in(p, op, p->activation, dy, value_cols(w));
 }
 
 void shape_conv2d_weight_grad(Program *p, Op *op) {

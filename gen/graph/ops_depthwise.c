@@ -66,7 +66,7 @@ void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
     op_expect_operands(op, 2);
     expect_small_window(op);
     expect_weight(op, op->in[1], dy);
-    result_images_in(p, op, 0, "", p->activation, dy, value_cols(dy));
+    result_images_in(p, op, p->activation, dy, value_cols(dy));
 }
 
 void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {

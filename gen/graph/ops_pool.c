@@ -60,7 +60,7 @@ void shape_max_pool2d_grad(Program *p, Op *op) {
               value_rows(argmax) == value_rows(dy) && value_cols(argmax) == value_cols(dy) &&
                   argmax->plane == dy->plane,
               "argmax of another shape");
-    result_images_in(p, op, 0, "", dy->dtype, dy, value_cols(dy));
+    result_images_in(p, op, dy->dtype, dy, value_cols(dy));
 }
 
 bool pool_grad_by_window(const Op *op) {

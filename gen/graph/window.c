@@ -50,9 +50,8 @@ void result_images_out(Program *p, Op *op, int i, const char *suffix, DType dtyp
                   in->plane ? rows : 0);
 }
 
-void result_images_in(Program *p, Op *op, int i, const char *suffix, DType dtype, const Value *out,
-                      int64_t cols) {
+void result_images_in(Program *p, Op *op, DType dtype, const Value *out, int64_t cols) {
     int64_t rows = window_rows_in(&op->attr.window);
-    result_images(p, op, i, suffix, dtype, expect_images_out(op, out) * rows, cols,
+    result_images(p, op, 0, "", dtype, expect_images_out(op, out) * rows, cols,
                   out->plane ? rows : 0);
 }

@@ -33,11 +33,10 @@ void expect_small_window(const Op *);
 /* Returns the number of input images, or output images, in v; checks that v is whole images. */
 int64_t expect_images_in(const Op *, const Value *v);
 int64_t expect_images_out(const Op *, const Value *v);
-/* Makes result number i of the op: an output image for each input image of `in`, or an input image
- * for each output image of `out`; in planes if those are. */
+/* Make a result of the op, in planes if the operand is: result number i, an output image for each input
+ * image of `in`; or the first result, an input image for each output image of `out`. */
 void result_images_out(Program *, Op *, int i, const char *suffix, DType, const Value *in,
                        int64_t cols);
-void result_images_in(Program *, Op *, int i, const char *suffix, DType, const Value *out,
-                      int64_t cols);
+void result_images_in(Program *, Op *, DType, const Value *out, int64_t cols);
 
 #endif

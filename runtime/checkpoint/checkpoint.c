@@ -37,9 +37,9 @@ static OutTensor *tensor_add(Tensors *tensors, const char *name, const char *suf
     return tensor;
 }
 
-static void row_add(Tensors *tensors, const char *name, const char *suffix, void *host,
-                    size_t offset, RtDtype dtype, int64_t count) {
-    OutTensor *tensor = tensor_add(tensors, name, suffix, dtype);
+static void row_add(Tensors *tensors, const char *name, void *host, size_t offset, RtDtype dtype,
+                    int64_t count) {
+    OutTensor *tensor = tensor_add(tensors, name, "", dtype);
     tensor->host = host;
     tensor->offset = offset;
     tensor->rank = 1;
@@ -117,9 +117,9 @@ static void param_add(Tensors *tensors, const RtParam *param, int64_t coded_elem
 }
 
 static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype real) {
-    row_add(tensors, "loss_scale", "", NULL, scale->scale, real, 1);
-    row_add(tensors, "growth_tracker", "", NULL, scale->growth_tracker, RT_I32, 1);
-    row_add(tensors, "skipped_steps", "", NULL, scale->skipped_steps, RT_I32, 1);
+    row_add(tensors, "loss_scale", NULL, scale->scale, real, 1);
+    row_add(tensors, "growth_tracker", NULL, scale->growth_tracker, RT_I32, 1);
+    row_add(tensors, "skipped_steps", NULL, scale->skipped_steps, RT_I32, 1);
 }
 
 /* All tensors of a checkpoint after `steps` steps. */
@@ -130,12 +130,12 @@ static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i], program->coded_elements);
-    row_add(&tensors, "loss", "", rt->losses, program->counters.loss, program->real, steps);
-    row_add(&tensors, "grad_norm", "", rt->grad_norms, program->counters.grad_norm, program->real,
+    row_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
+    row_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
             steps);
     for (int i = 0; i < program->metric_count; i++)
         if (rt->step_metrics[i])
-            row_add(&tensors, program->metrics[i].name, "", rt->step_metrics[i],
+            row_add(&tensors, program->metrics[i].name, rt->step_metrics[i],
                     program->metrics[i].history, program->real, steps);
     if (program->loss_scale)
         loss_scale_add(&tensors, program->loss_scale, program->real);
