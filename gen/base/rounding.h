@@ -1,4 +1,4 @@
-/* Integers rounded up, for a >= 0 and b > 0. */
+/* Integers rounded up, for b > 0 and a > -b. */
 #pragma once
 
 #include <stdint.h>

@@ -24,6 +24,7 @@
  * A number's code is how many bounds are less than it, the bounds being the midpoints between
  * neighbours in the map; where a map is not ascending, `order` translates that count to the code.
  * Comparisons and decoding use fp32 in every precision, because codes must not depend on it. */
+#include "base/rounding.h"
 #include "graph/code_steps.h"
 #include "graph/op_table.h"
 
@@ -113,7 +114,7 @@ void shape_fetch(Program *p, Op *op) {
 void shape_block_absmax(Program *p, Op *op) {
     int64_t rows = value_rows(op->in[0]);
     if (op->in_count == 2)
-        rows = (rows + op->attr.rows - 1) / op->attr.rows;
+        rows = ceil_div(rows, op->attr.rows);
     result_2d(p, op, 0, "", DT_F32, rows, 1);
 }
 

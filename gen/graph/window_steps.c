@@ -1,6 +1,8 @@
 /* Windows as steps. Bounds are compared only where the shape makes it necessary. */
 #include "graph/window_steps.h"
 
+#include "base/rounding.h"
+
 static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
 
 static int times(Body *body, int a, int64_t n, const char *name) {
@@ -85,7 +87,7 @@ static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t
  * padding modulo the stride. */
 static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int64_t size,
                           const char *axis, Place *places) {
-    int64_t stride = w->stride, kernel = w->kernel, count = (kernel + stride - 1) / stride;
+    int64_t stride = w->stride, kernel = w->kernel, count = ceil_div(kernel, stride);
     int padded = plus(body, in, w->padding);
     int last = divided(body, padded, stride, NULL), first = modulo(body, padded, stride, NULL);
     if (padded != in)

@@ -1,5 +1,6 @@
 /* Finds the structure that bordering rewrites; names and parts of a border. */
 #include "base/dotted.h"
+#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -46,7 +47,7 @@ static bool match_site(const GraphUses *uses, Op *base, Site *site) {
         return false;
     *site = (Site){.base = base, .down = down, .up = up, .out = value_rows(base->in[1])};
     site->rank = value_cols(up->in[0]);
-    site->width = (site->rank + RANK_MULTIPLE - 1) / RANK_MULTIPLE * RANK_MULTIPLE;
+    site->width = round_up(site->rank, RANK_MULTIPLE);
     return true;
 }
 

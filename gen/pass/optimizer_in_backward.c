@@ -8,6 +8,7 @@
  * the same results. It cannot wait for the norm, so it depends on the loss instead, and takes
  * gradients that are not finite for 0. It also makes the sum of squares of each row of gradients,
  * which update adds up to the norm. Ops are copied, not changed, because this pass may be undone. */
+#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/sections.h"
@@ -205,7 +206,7 @@ static void make_squares(Program *p, Pos pos) {
     TrainState *t = &p->train;
     int64_t rows = value_rows(t->master) - t->coded.rows;
     int64_t count = rows + t->coded.rows * (TRAIN_COLS / STATE_BLOCK);
-    count = (count + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+    count = round_up(count, TRAIN_COLS);
     if (!t->squares)
         t->squares = value_1d(p, "grad_norm.squares", ROLE_COUNTER, p->real, count, pos);
 }

@@ -15,6 +15,7 @@
  * scale of a row that is cut - are computed from all ranks' blocks and are the same on each. */
 #include "pass/quantize.h"
 
+#include "base/rounding.h"
 #include "pass/pass.h"
 #include "pass/quantize_maps.h"
 
@@ -76,7 +77,7 @@ static void keep_blocks(const Quantizer *q, Packed *packed) {
         packed->attr.span = blocks / runs;
     }
     int64_t all = blocks * mesh_ranks(&q->program->mesh, param->shard);
-    int64_t blocks2 = (all + ABSMAX_BLOCK - 1) / ABSMAX_BLOCK;
+    int64_t blocks2 = ceil_div(all, ABSMAX_BLOCK);
     packed->offset = kept(q, param, "absmax_offset", DT_F32, 1, 1);
     packed->absmax2 = kept(q, param, "absmax2", DT_F32, blocks2, 1);
 }

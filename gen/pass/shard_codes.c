@@ -5,6 +5,7 @@
  * codes. The codes that load writes, or that files hold already, form one run per module, of which
  * each rank keeps an equal part: load makes the whole run in scratch and keeps the rank's rows, or
  * the host reads only those. Scales that are not codes stay whole on each rank. */
+#include "base/rounding.h"
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -69,7 +70,7 @@ static int64_t lay_out(Sharing *s, int first, const char *module) {
             value_move(v, value_at(s->p, s->whole, at, v->rank, v->dim, v->name));
             s->codes[i] = NULL;
         }
-        at += (value_elements(v) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+        at += round_up(value_elements(v), TRAIN_COLS);
     }
     return at;
 }
@@ -145,7 +146,7 @@ static void share_out(Sharing *s, int first) {
     int64_t ranks = p->mesh.size[AXIS_SHARD];
     s->whole = NULL;
     int64_t bytes = lay_out(s, first, name);
-    int64_t rows = (bytes + ranks * TRAIN_COLS - 1) / (ranks * TRAIN_COLS);
+    int64_t rows = ceil_div(bytes, ranks * TRAIN_COLS);
     s->whole = run(s, module, "codes", ROLE_FROZEN, ranks * rows);
     s->piece = run(s, module, "codes.piece", ROLE_FROZEN, rows);
     lay_out(s, first, name);

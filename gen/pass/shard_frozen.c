@@ -4,6 +4,7 @@
  * cannot move. A module's weights of the activations' dtype form one run, of which each rank keeps
  * an equal part; gather_weights gives readers a copy of the whole run. Weights that will be
  * quantised are left to shard_codes. */
+#include "base/rounding.h"
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/quantize.h"
@@ -16,7 +17,7 @@ static bool is_chosen(const Program *p, const Spec *spec, const Param *param) {
 }
 
 static int64_t padded(const Param *param) {
-    return (value_elements(param->weight) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+    return round_up(value_elements(param->weight), TRAIN_COLS);
 }
 
 /* Lays out the parameters of the same module as `first` that are not done; returns the number of
@@ -46,7 +47,7 @@ static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *
 static void share_out(Program *p, int first, bool *done) {
     const Value *w = p->params[first].weight;
     int64_t ranks = p->mesh.size[AXIS_SHARD], all = lay_out(p, first, NULL, NULL, done);
-    int64_t rows = (all + ranks * TRAIN_COLS - 1) / (ranks * TRAIN_COLS);
+    int64_t rows = ceil_div(all, ranks * TRAIN_COLS);
     const char *module = arena_strndup(p->arena, w->name, module_length(w->name));
     Value *whole = value_2d(p, arena_printf(p->arena, "%s.frozen", module), ROLE_FROZEN,
                             p->activation, ranks * rows, TRAIN_COLS, w->pos);

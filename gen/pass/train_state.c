@@ -20,6 +20,7 @@
  *
  * With 8-bit moments, large tensors come first and have codes instead of numbers: they are kinds of
  * their own. Tensors begin, and pieces end, at whole rows, which are whole blocks. */
+#include "base/rounding.h"
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -31,7 +32,8 @@ enum { SECTION_MIB = 64, UPDATED_MIB = 4 };
 /* With optimizer_in_backward = "auto", MiB of gradients above which they are temporary. */
 enum { TEMPORARY_MIB = 64 };
 
-static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
+/* What a tensor takes of the runs. */
+static int64_t whole_rows(int64_t elements) { return round_up(elements, TRAIN_COLS); }
 
 /* Whether the weight has dtype `real` in a 16-bit program whose masters are sharded. */
 static bool is_real(const Program *p, const Param *param) {
@@ -152,7 +154,7 @@ static void end_section(RunLayout *l) {
     int64_t rows = l->ranks * TRAIN_COLS;
     if (2 * l->most > l->end - s->first)
         s->name = l->main;
-    s->elements = (l->end - s->first + rows - 1) / rows * rows;
+    s->elements = round_up(l->end - s->first, rows);
     l->end = s->first + s->elements;
 }
 
@@ -189,11 +191,11 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
             end_section(l);
         if (sections && begins)
             begin_section(l, kind, name, real);
-        if (sections && (kind->vectors || elements != round_up(elements)))
+        if (sections && (kind->vectors || elements != whole_rows(elements)))
             last_section(s)->gradient_lasts = true;
         l->offset[i] = l->end;
-        l->end += round_up(elements);
-        count_tensor(l, kind, name, same, round_up(elements));
+        l->end += whole_rows(elements);
+        count_tensor(l, kind, name, same, whole_rows(elements));
         last = name;
     }
     if (sections && last)
@@ -315,7 +317,7 @@ static Value *weight_of(Program *p, const Param *param, int64_t offset) {
 static void place_codes(Program *p, Param *param, int64_t offset) {
     const CodedMoments *m = &p->train.coded;
     const Value *w = param->weight;
-    int64_t blocks[] = {(value_elements(w) + STATE_BLOCK - 1) / STATE_BLOCK};
+    int64_t blocks[] = {ceil_div(value_elements(w), STATE_BLOCK)};
     int64_t block = offset / STATE_BLOCK;
     const char *first = arena_printf(p->arena, "%s.exp_avg_absmax", w->name);
     const char *second = arena_printf(p->arena, "%s.exp_avg_sq_absmax", w->name);

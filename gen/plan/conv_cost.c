@@ -60,11 +60,11 @@ static double result_bytes(const Launch *launch, const Value *v) {
 
 /* Places and taps of one phase along one axis. */
 int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase) {
-    return (size - phase + phases - 1) / phases;
+    return ceil_div(size - phase, phases);
 }
 static int64_t phase_taps(const Window *w, int64_t phases, int64_t phase) {
     int64_t first = phases > 1 ? (phase + w->padding) % w->stride : 0;
-    return (w->kernel - first + phases - 1) / phases;
+    return ceil_div(w->kernel - first, phases);
 }
 
 /* Taps of the weight, seen as [taps x inner, results], that all blocks with the same results read.

@@ -9,6 +9,7 @@
  *
  * Storages are placed from the largest to the smallest, each in the smallest gap that fits between
  * storages already placed that are live at the same time. */
+#include "base/rounding.h"
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 enum { ALIGNMENT = 256 };
 
-static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+static int64_t aligned(int64_t bytes) { return round_up(bytes, ALIGNMENT); }
 
 /* ---- lifetimes ------------------------------------------------------------------------------- */
 

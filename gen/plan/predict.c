@@ -5,6 +5,7 @@
  * (cache.c). `least`: what would still move if every chain of elementwise and row ops were one
  * kernel together with the template before it. `least` is counted from the graph only, so that the
  * ratio of `issued` to it tells how well the launches were chosen. */
+#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "plan/cache.h"
 #include "plan/collectives.h"
@@ -377,7 +378,7 @@ static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     for (int a = 0; a < ARENA_COUNT; a++) {
         int64_t arena =
             a == ARENA_STATE ? state : plan->arena_bytes[a] * plan_slots(plan, (ArenaKind)a);
-        bytes += (arena + page - 1) / page * page;
+        bytes += round_up(arena, page);
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
