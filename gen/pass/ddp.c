@@ -6,8 +6,9 @@
  * form one run, which one all_reduce sums before norm, clipping and update; these then see what a
  * single rank with all batches would. Random numbers depend on a row's place in all ranks'
  * batches. */
+#include "pass/ddp.h"
+
 #include "pass/pass.h"
-#include "pass/train_state.h"
 
 Value *join_metrics(Program *p, Value *run, const char *name) {
     for (int i = 0; i < p->counters.metric_count; i++)

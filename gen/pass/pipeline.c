@@ -10,9 +10,9 @@
  * pass_pipeline_sums, after the update has been built, sums a step's norm, loss and metrics over
  * all stages. */
 #include "graph/op_table.h"
+#include "pass/ddp.h"
 #include "pass/pass.h"
 #include "pass/stage_cuts.h"
-#include "pass/train_state.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
  * every rank all weights that it reads. Stage 3: a rank also keeps only a piece of the weights -
  * that of the masters if these have the same dtype - and gather_weights gives readers a copy. */
 #include "graph/op_table.h"
+#include "pass/ddp.h"
 #include "pass/pass.h"
 #include "pass/sections.h"
 #include "pass/train_state.h"
