@@ -265,7 +265,7 @@ typedef struct {
 
 /* Numbers known at generation time, written to STATE once at the start. */
 typedef struct RtConstant {
-    const char *name;
+    const char *name; /* for readers of the table */
     RtDtype dtype;
     int64_t count;
     size_t offset; /* in STATE */
@@ -413,15 +413,16 @@ typedef struct {
 typedef struct {
     int64_t batch;   /* entries in a micro-step */
     int64_t seq_len; /* places per entry */
-    int64_t micro_steps, steps, log_every;
+    int64_t micro_steps, steps;
+    int64_t log_every;   /* steps between progress lines */
     int64_t early_steps; /* the first steps, which run early_micro_step instead of micro_step */
     bool updates_in_backward; /* micro_step updates weights, before update knows the norm */
     int64_t seed;
     double lr, beta1, beta2;
-    RtSchedule schedule;
+    RtSchedule schedule;  /* after the warm-up, in whose step i the rate is lr (i + 1) / warmup_steps */
     int64_t warmup_steps;
-    double min_lr_factor;
-    int64_t step_size;
+    double min_lr_factor; /* the share of lr to which the rate falls, after the last step */
+    int64_t step_size;    /* STEP only, as the next one */
     double gamma;
     int64_t eval_every; /* steps between evaluations; 0: only before and after training */
     RtUnit unit;        /* a batch has batch * seq_len of these */
@@ -472,8 +473,7 @@ typedef struct {
     bool drop_overlong; /* pairs that are too long are left out; else their sequences are cut */
     /* If the program has the entry `reference`: its result, and what the result depends on besides
      * data and weights, as lines such as "precision.dtype = "bf16"". */
-    size_t
-        made; /* real [batch * 2, times `packed`] in STATE: a sequence's negative log-probability */
+    size_t made; /* real [batch * 2, times `packed`] in STATE: negative log-probabilities */
     const char *facts;
 } RtPairs;
 
@@ -491,10 +491,10 @@ typedef struct {
     const char *const *validation; /* if none, eval_fraction of train is held out */
     int validation_count;
     double eval_fraction;
-    int64_t eval_batches;
-    int64_t vocab_size;
+    int64_t eval_batches; /* of one evaluation by all ranks, at most */
+    int64_t vocab_size;   /* token ids are below it */
     int64_t max_target_tokens; /* per micro-step; 0: no limit */
-    int64_t prefetch_batches;
+    int64_t prefetch_batches; /* prepared ahead, besides those in slots */
     int64_t num_workers; /* threads that prepare batches; 0: the loop does it, none ahead */
     bool packing, shuffle, pin_memory;
     bool numa_bind;           /* keep threads and host memory on the card's NUMA node */
@@ -504,8 +504,8 @@ typedef struct {
 } RtData;
 
 typedef struct {
-    int64_t interval; /* steps; 0: only at the end and at a signal */
-    int64_t keep_latest_k;
+    int64_t interval;      /* steps; 0: only at the end and at a signal */
+    int64_t keep_latest_k; /* how many checkpoints are kept */
     bool export_model;
     bool export_base;         /* export frozen weights too, packed ones in their packed form */
     const char *init_dir;     /* default of --init; NULL: train from scratch */
@@ -515,8 +515,8 @@ typedef struct {
 } RtCheckpoint;
 
 typedef struct {
-    bool enabled, trace;
-    int64_t start_step, steps;
+    bool enabled, trace;       /* trace: trace.json is written too */
+    int64_t start_step, steps; /* the window: its first step in this process, from 0; how many */
 } RtProfiling;
 
 /* One kind of exchange between cards in a step. `name` is its name in report.json. */
