@@ -27,16 +27,17 @@ bool low_rank_same_sizes(LowRankShape a, LowRankShape b) {
     return a.rows == b.rows && a.features == b.features && a.rank == b.rank;
 }
 
-int64_t low_rank_wide(LowRankShape s) { return ceil_div(s.rank, 16) * 16; }
+/* The rank, rounded up to whole tiles of tensor cores. */
+static int64_t wide_rank(LowRankShape s) { return round_up(s.rank, 16); }
 
 static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stages) {
-    int64_t wide = low_rank_wide(s);
+    int64_t wide = wide_rank(s);
     int64_t tile = t->tile_rows * (t->cols + 8 + wide + 8), b = t->cols * (wide + 8);
     return 2 * (stages * tile + b) + 4 * SHARE_ROWS * (wide + 4);
 }
 
 int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade m) {
-    int64_t wide = low_rank_wide(s), b = t->cols * (wide + 8);
+    int64_t wide = wide_rank(s), b = t->cols * (wide + 8);
     int64_t row = t->cols + 8 + wide + 8;
     if (!m.paths)
         return 2 * t->tile_rows * row;
@@ -45,7 +46,7 @@ int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade 
 }
 
 static int64_t thread_sums(LowRankShape s, const LowRankTiles *t, int gradients) {
-    return gradients * (t->cols / WARPS) * low_rank_wide(s) / 32;
+    return gradients * (t->cols / WARPS) * wide_rank(s) / 32;
 }
 
 /* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
@@ -56,7 +57,7 @@ static int64_t blocks_by_shared(const Device *device, int64_t shared_bytes) {
 
 bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
                              const Device *device) {
-    return (!m.paths || low_rank_wide(s) <= MOST_RANK) &&
+    return (!m.paths || wide_rank(s) <= MOST_RANK) &&
            thread_sums(s, t, m.paths + m.grads_a) <= MOST_SUMS &&
            blocks_by_shared(device, low_rank_made_shared(s, t, m)) >= 2;
 }
@@ -123,7 +124,7 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
 enum { WARP_ROWS = 16, ROWS_TILE = 8192, BUSY_BLOCKS = 2, MOST_BLOCKS = 4, WIDE_FOR_THREE = 48 };
 
 static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
-    int64_t wide = low_rank_wide(s);
+    int64_t wide = wide_rank(s);
     int64_t tiles = 2 * (tile_rows + wide) * (ROWS_TILE / tile_rows + 8);
     int64_t sums = 4 * WARPS * WARP_ROWS * (wide + 4);
     return tiles > sums ? tiles : sums;
@@ -132,7 +133,7 @@ static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
 /* A thread has 64 registers with four blocks, 80 with three. With wider sums ptxas spills: beyond
  * MOST_RANK columns with four blocks, beyond WIDE_FOR_THREE with three. */
 static int blocks_by_registers(LowRankShape s) {
-    int64_t wide = low_rank_wide(s);
+    int64_t wide = wide_rank(s);
     return wide <= MOST_RANK ? MOST_BLOCKS : wide <= WIDE_FOR_THREE ? 3 : 2;
 }
 

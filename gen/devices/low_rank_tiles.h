@@ -19,7 +19,6 @@ typedef struct {
 /* `full` is dy or x, and `low` is u or v. */
 LowRankShape low_rank_shape(const Value *full, const Value *low);
 bool low_rank_same_sizes(LowRankShape, LowRankShape);
-int64_t low_rank_wide(LowRankShape); /* the rank, rounded up to whole tiles of tensor cores */
 
 typedef struct {
     int64_t cols, tile_rows; /* a block's columns, and rows per tile */

@@ -86,7 +86,9 @@ static void add_part(Naming *n, const Value *v) {
     *link = out->part_count++;
 }
 
-bool has_place(const Places *places, const Value *v) { return is_all(v) || find_part(places, v); }
+static bool has_place(const Places *places, const Value *v) {
+    return is_all(v) || find_part(places, v);
+}
 
 const char *place_text(const Places *places, const Value *v) {
     if (is_all(v))

@@ -43,8 +43,7 @@ typedef struct {
 
 Places places_of(Arena *, const Plan *);
 
-/* Whether the value has a name: if a function of program.c uses it, or if it fills its storage. */
-bool has_place(const Places *, const Value *);
+/* The name of a value that fills its storage or that a function of program.c uses. */
 const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
 /* "MODEL_NORM_WEIGHT", "MODEL_LAYERS_MLP_ACT(3)" or "TRAINED + 512": the address of any value, as a
  * constant expression, by a name if there is one. */

@@ -202,7 +202,7 @@ static bool gathers(const Printer *p, const Step *s) {
     return s->row_index >= 0 && step_per_column(p->body, s->row_index);
 }
 
-void print_element_loop(Printer *p) {
+static void print_element_loop(Printer *p) {
     put(p, "#pragma unroll");
     put(p, "for (int j = 0; j < %d; j++) {", p->kernel->vector);
     p->depth++;

@@ -13,6 +13,12 @@
 
 enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
 
+/* An expression and how tightly it binds. */
+typedef struct {
+    const char *text;
+    int binding;
+} Term;
+
 /* How loosely the operator binds whose last character is given; 0 if it is not an operator. */
 static int looseness(char operator) {
     static const char tightest_first[] = "%*/-+><=|&:,";
@@ -263,6 +269,8 @@ static const char *within(Printer *p, Term t, int binding) {
     return t.binding >= binding ? t.text : arena_printf(p->arena, "(%s)", t.text);
 }
 
+static Term step_term(Printer *, int step);
+
 const char *step_text(Printer *p, int step) { return step_term(p, step).text; }
 
 /* The shortest decimal that is read back as the same number. */
@@ -461,7 +469,7 @@ static Term select_term(Printer *p, const Step *s) {
                   BIND_SELECT};
 }
 
-Term step_term(Printer *p, int i) {
+static Term step_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     if (p->name[i])
         return primary(p->name[i]);

@@ -40,12 +40,6 @@ typedef struct {
     int constant_count, constant_capacity;
 } Printer;
 
-/* An expression and how tightly it binds. */
-typedef struct {
-    const char *text;
-    int binding;
-} Term;
-
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 void use(Printer *, const char *name); /* an identifier that the kernel has */
 const char *unique(Printer *, const char *base);
@@ -56,7 +50,6 @@ const char *param_name(const Printer *, int step); /* of what it loads, stores o
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
 
-Term step_term(Printer *, int step);
 const char *step_text(Printer *, int step);
 /* Index in the step's value: "row * 128 + col"; `each`: of element j instead of the first. */
 const char *step_index_text(Printer *, int step, bool each);
@@ -83,7 +76,6 @@ bool stores_vector(const Printer *, int step);
 void hold_stored(Printer *);
 /* Whether a vector that an earlier visit has stored has the step's value. */
 bool is_held(const Printer *, int step);
-void print_element_loop(Printer *);
 
 void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
 void print_column_kernel(Printer *); /* COLUMN */

@@ -3,7 +3,8 @@
 
 #include "graph/op_table.h"
 
-int64_t window_places(const Window *w, int64_t size) {
+/* How many windows fit along an axis of `size` pixels. */
+static int64_t window_places(const Window *w, int64_t size) {
     return (size + 2 * w->padding - w->kernel) / w->stride + 1;
 }
 

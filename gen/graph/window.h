@@ -9,8 +9,6 @@
 
 enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
 
-/* How many windows fit along an axis of `size` pixels. */
-int64_t window_places(const Window *, int64_t size);
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);
 /* Rows per input image, and per output image. */

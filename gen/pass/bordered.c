@@ -78,7 +78,9 @@ static void add_refresh(Program *p, Graph *graph, const Border *b) {
     }
 }
 
-void border_place(Program *p, Border *b, const Border *like) {
+/* Makes the group's storage, moves the weights into it and lets load and update refresh it; or takes
+ * over that of `like`, the same group in another graph. */
+static void border_place(Program *p, Border *b, const Border *like) {
     if (like) {
         b->border = like->border;
         return;

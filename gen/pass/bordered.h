@@ -42,9 +42,6 @@ typedef struct {
 
 /* Finds the sites of a graph, grouped by x, in graph order. */
 Borders borders_find(Program *, const GraphUses *, Arena *);
-/* Makes the group's storage, moves the weights into it and lets load and update refresh it; or
- * takes over that of `like`, the same group in another graph. */
-void border_place(Program *, Border *, const Border *like);
 
 /* A block of the border as a value called `name`, or "BORDER.part". */
 Value *border_block(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,

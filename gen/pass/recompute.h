@@ -74,8 +74,6 @@ void recompute_drop(Recomputation *, int count);
 
 /* Fills in forward, writers, repeatable, read_after, decoded. */
 void recompute_analyse(Recomputation *);
-/* Whether backward recomputes the storage. */
-bool recompute_is_dropped(const Recomputation *, const Storage *);
 /* Whether an operand (or result) of this turn is in the twin of its storage. */
 bool turn_uses_twin(const Recomputation *, const Turn *, const Value *, bool is_result);
 /* All turns in order; `arena` owns them. */

@@ -71,14 +71,15 @@ void recompute_analyse(Recomputation *r) {
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
-bool recompute_is_dropped(const Recomputation *r, const Storage *s) {
+/* Whether backward recomputes the storage. */
+static bool is_dropped(const Recomputation *r, const Storage *s) {
     return r->repeatable[s->id] && (!r->keep[s->id] || r->policy[s->id] == BACKWARD_MAKES);
 }
 
 bool turn_uses_twin(const Recomputation *r, const Turn *turn, const Value *v, bool is_result) {
     if (is_result)
         return turn->again;
-    return (turn->again || !r->forward[turn->op->id]) && recompute_is_dropped(r, v->storage);
+    return (turn->again || !r->forward[turn->op->id]) && is_dropped(r, v->storage);
 }
 
 static void add_turn(Turns *s, Arena *arena, Turn turn) {
@@ -100,7 +101,7 @@ static void require_operands(const Recomputation *r, Turns *s, Arena *arena, con
     for (int i = 0; i < op->in_count; i++) {
         const Value *v = op->in[i];
         const Writers *w = &r->writers[v->storage->id];
-        for (int k = 0; recompute_is_dropped(r, v->storage) && k < w->count; k++)
+        for (int k = 0; is_dropped(r, v->storage) && k < w->count; k++)
             if (w->ops[k]->id < op->id &&
                 (r->decoded[v->storage->id] || op_writes_part(w->ops[k], v)))
                 turn_again(r, s, arena, w->ops[k]);

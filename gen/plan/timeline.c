@@ -34,7 +34,8 @@ bool launch_is_programmatic(const Plan *plan, const PlanEntry *entry, int launch
     return before != at && before->stream == at->stream && before->kind == LAUNCH_KERNEL;
 }
 
-double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
+/* Overhead before a launch does work: the gap to its predecessor, and its start and end. */
+static double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
     const Device *device = plan->device;
     bool early = launch_is_programmatic(plan, entry, launch);
     return device->kernel_ms + (early ? device->programmatic_gap_ms : device->kernel_gap_ms);

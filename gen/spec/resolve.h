@@ -17,9 +17,6 @@ struct ReadChain {
     const char *path;
 };
 
-/* user_error if the path is already in the chain. */
-void chain_check(const ReadChain *chain, const char *path, Pos blame);
-
 /* Parses the --set of a command line; notes their errors. */
 Setting *settings_parse(Arena *arena, const char *const *sets, int nsets);
 

@@ -4,7 +4,8 @@
 #include "spec/resolve.h"
 #include <string.h>
 
-void chain_check(const ReadChain *chain, const char *path, Pos blame) {
+/* user_error if the path is already in the chain. */
+static void chain_check(const ReadChain *chain, const char *path, Pos blame) {
     for (; chain; chain = chain->outer)
         if (!strcmp(chain->path, path))
             user_error(blame, "break the cycle of extends and model.weights",

@@ -22,11 +22,17 @@ struct RtCheck {
     bool bad;
 };
 
+static RtPtr address_of(const Rt *rt, RtAt at) {
+    if (at.arena == RT_INPUT)
+        return rt->input + at.offset;
+    return (at.arena == RT_STASH ? rt->stash : rt->arenas[at.arena]) + at.offset;
+}
+
 static void check_output(Rt *rt, struct RtCheck *check, const RtOutput *output) {
     size_t size = rt_dtype_bytes(output->dtype);
     size_t span = (size_t)((output->rows - 1) * output->row_stride + output->cols) * size;
     void *host = rt_alloc(span);
-    driver_check(cu.MemcpyDtoH(host, rt_address(rt, output->at), span), output->name);
+    driver_check(cu.MemcpyDtoH(host, address_of(rt, output->at), span), output->name);
     for (int64_t r = 0; r < output->rows && !check->bad; r++) {
         for (int64_t c = 0; c < output->cols && !check->bad; c++) {
             double value = rt_get(output->dtype, host, r * output->row_stride + c);
@@ -57,12 +63,6 @@ void rt_launched(Rt *rt) {
     rt->behind_kernel[rt->stream] = false;
     if (rt->check)
         check_outputs(rt, rt->check);
-}
-
-RtPtr rt_address(const Rt *rt, RtAt at) {
-    if (at.arena == RT_INPUT)
-        return rt->input + at.offset;
-    return (at.arena == RT_STASH ? rt->stash : rt->arenas[at.arena]) + at.offset;
 }
 
 /* ---- called by entries ----------------------------------------------------------------------- */

@@ -4,8 +4,6 @@
 
 #include "runtime/base/rt.h"
 
-RtPtr rt_address(const Rt *rt, RtAt at);
-
 /* Call it after each launch, memset and copy that was really enqueued (not in a dry run). */
 void rt_launched(Rt *rt);
 
