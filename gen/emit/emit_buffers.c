@@ -57,7 +57,7 @@ static const Uses *uses_in(const Plan *plan, const PlanEntry *entry, Arena *aren
     Uses *uses = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *uses);
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
-        for (int k = 0; k < launch_touches(launch); k++)
+        for (int k = 0; k < launch_touch_count(launch); k++)
             uses[launch_touched(launch, k).value->storage->id].last[launch->stream] = launch;
         if (launch->observed)
             uses[launch->observed->storage->id].last[launch->stream] = launch;
@@ -216,7 +216,7 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
 static int outputs_of(const PlanEntry *entry) {
     int count = 0;
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < launch_touches(&entry->launches[i]); a++)
+        for (int a = 0; a < launch_touch_count(&entry->launches[i]); a++)
             count += launch_touched(&entry->launches[i], a).written;
     return count;
 }

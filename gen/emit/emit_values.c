@@ -263,7 +263,7 @@ static void add_output(const Emit *e, int launch, const Value *v) {
 
 static void put_outputs(const Emit *e, const PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
+        for (int a = 0; a < launch_touch_count(&entry->launches[i]); a++) {
             Touched of = launch_touched(&entry->launches[i], a);
             if (of.written)
                 add_output(e, i, of.value);

@@ -34,7 +34,7 @@ static int *first_entries(Arena *arena, const Plan *plan) {
     for (int e = ENTRY_COUNT - 1; e >= 0; e--)
         for (int i = 0; i < plan->entry[e].launch_count; i++) {
             const Launch *launch = &plan->entry[e].launches[i];
-            for (int k = 0; k < launch_touches(launch); k++)
+            for (int k = 0; k < launch_touch_count(launch); k++)
                 first[launch_touched(launch, k).value->storage->id] = e;
         }
     return first;

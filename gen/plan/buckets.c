@@ -28,7 +28,7 @@ static bool is_piece(const Plan *plan, const PlanEntry *entry, int index) {
         plan->collectives[launch->index].kind != COLLECTIVE_ALL_REDUCE)
         return false;
     for (int i = index + 1; i < entry->launch_count; i++)
-        for (int a = 0; a < launch_touches(&entry->launches[i]); a++)
+        for (int a = 0; a < launch_touch_count(&entry->launches[i]); a++)
             if (value_overlaps(launch_touched(&entry->launches[i], a).value, launch->arg[0]))
                 return false;
     return true;

@@ -207,7 +207,7 @@ static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Aren
     trace.visits = arena_array(arena, (size_t)count, sizeof *trace.visits);
     int capacity = 0;
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < launch_touches(launches[i]); k++) {
+        for (int k = 0; k < launch_touch_count(launches[i]); k++) {
             trace.operands = arena_grow(arena, trace.operands, trace.operand_count, &capacity,
                                         sizeof *trace.operands);
             trace.operands[trace.operand_count++] =
@@ -215,7 +215,7 @@ static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Aren
         }
     const Operand *next = trace.operands;
     for (int i = 0; i < count; i++) {
-        trace.visits[i] = (Visit){launches[i], next, launch_touches(launches[i])};
+        trace.visits[i] = (Visit){launches[i], next, launch_touch_count(launches[i])};
         next += trace.visits[i].count;
     }
     find_cells(&trace, pages.first[ARENA_COUNT], arena);

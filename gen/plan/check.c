@@ -228,7 +228,7 @@ static bool touches(const Launch *launch, const Access *access, const Op *op) {
     bool carries = false, has = false;
     for (int i = 0; i < launch->op_count; i++)
         carries |= launch->ops[i] == op;
-    for (int i = 0; i < launch_touches(launch); i++)
+    for (int i = 0; i < launch_touch_count(launch); i++)
         has |= value_overlaps(launch_touched(launch, i).value, access->value);
     return carries && has;
 }
@@ -424,9 +424,9 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
  * product. */
 static void check_args(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
-    for (int i = 0; i < launch_touches(launch); i++) {
+    for (int i = 0; i < launch_touch_count(launch); i++) {
         Touched to = launch_touched(launch, i);
-        for (int k = 0; to.written && k < launch_touches(launch); k++) {
+        for (int k = 0; to.written && k < launch_touch_count(launch); k++) {
             const Value *a = to.value, *b = launch_touched(launch, k).value;
             bool same_slice = i / launch->arg_count == k / launch->arg_count;
             if (i == k || !value_overlaps(a, b))
@@ -472,7 +472,7 @@ static void check_bytes(Check *c) {
         check_args(c, i);
         check_slices(c, i);
         for (int write = 0; write <= 1; write++)
-            for (int a = 0; a < launch_touches(launch) && !c->fault; a++) {
+            for (int a = 0; a < launch_touch_count(launch) && !c->fault; a++) {
                 Touched of = launch_touched(launch, a);
                 if (write ? of.written : of.read)
                     touch_value(c, &bytes, of.value, i, write);
@@ -509,7 +509,7 @@ static bool is_always_whole(const PlanEntry *entry) {
 static void check_inputs(Check *c, Entry entry) {
     bool between = entry == ENTRY_REPLICATE || entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
     for (int i = 0; i < c->entry->launch_count && between && c->plan->program->cards > 1; i++)
-        for (int k = 0; k < launch_touches(&c->entry->launches[i]); k++) {
+        for (int k = 0; k < launch_touch_count(&c->entry->launches[i]); k++) {
             const Value *v = launch_touched(&c->entry->launches[i], k).value;
             if (v->role == ROLE_INPUT)
                 FAULT(c, "%s: launch %d reads %s, a batch", c->entry->name, i, v->name);

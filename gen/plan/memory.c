@@ -55,7 +55,7 @@ static void use(Lives *lives, const Value *value, int launch) {
 
 static void use_all(Lives *lives, int index) {
     const Launch *launch = &lives->entry->launches[index];
-    for (int i = 0; i < launch_touches(launch); i++)
+    for (int i = 0; i < launch_touch_count(launch); i++)
         use(lives, launch_touched(launch, i).value, index);
     if (launch->observed)
         use(lives, launch->observed, index);

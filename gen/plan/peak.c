@@ -12,7 +12,7 @@ static void find_peak(Plan *plan, Entry e, Arena *arena) {
     int64_t *change = arena_array(arena, (size_t)entry->launch_count + 2, sizeof *change), live = 0;
     memset(first, -1, (size_t)storages * sizeof *first);
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
+        for (int a = 0; a < launch_touch_count(&entry->launches[i]); a++) {
             int id = launch_touched(&entry->launches[i], a).value->storage->id;
             if (first[id] < 0)
                 first[id] = i;

@@ -36,7 +36,7 @@ int64_t plan_total_bytes(const Plan *plan) {
     return bytes;
 }
 
-int launch_touches(const Launch *launch) { return launch->arg_count * (1 + launch->joined_count); }
+int launch_touch_count(const Launch *launch) { return launch->arg_count * (1 + launch->joined_count); }
 
 Touched launch_touched(const Launch *launch, int index) {
     const Launch *of = launch;

@@ -258,7 +258,7 @@ typedef struct {
     bool read, written;
 } Touched;
 
-int launch_touches(const Launch *); /* how many */
+int launch_touch_count(const Launch *);
 Touched launch_touched(const Launch *, int index);
 /* Whether the number of rows is a scalar, the first one. A block per row does not need it. */
 bool kernel_takes_rows(const Kernel *);

@@ -122,11 +122,11 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
 
 static double moved_bytes(const Program *p, const Launch *launch) {
     double bytes = 0, made = 0;
-    for (int i = 0; i < launch_touches(launch); i++) {
+    for (int i = 0; i < launch_touch_count(launch); i++) {
         Touched of = launch_touched(launch, i);
         made += of.written ? touched_elements(p, of.value) : 0;
     }
-    for (int i = 0; i < launch_touches(launch); i++) {
+    for (int i = 0; i < launch_touch_count(launch); i++) {
         Touched of = launch_touched(launch, i);
         bytes += (of.read ? read_bytes(p, of.value, made) : 0) +
                  (of.written ? written_bytes(p, of.value) : 0);

@@ -106,7 +106,7 @@ static double step_dram(const Plan *plan) {
 
 static double operand_bytes(const Launch *launch) {
     double bytes = 0;
-    for (int i = 0; i < launch_touches(launch); i++) {
+    for (int i = 0; i < launch_touch_count(launch); i++) {
         Touched of = launch_touched(launch, i);
         bytes += (of.read + of.written) * (double)value_bytes(of.value);
     }
@@ -120,7 +120,7 @@ static int64_t step_pages(const Plan *plan) {
     memset(seen, 0, sizeof seen);
     for (int e = ENTRY_MICRO_STEP; e <= ENTRY_UPDATE; e++)
         for (int i = 0; i < plan->entry[e].launch_count; i++)
-            for (int k = 0; k < launch_touches(&plan->entry[e].launches[i]); k++) {
+            for (int k = 0; k < launch_touch_count(&plan->entry[e].launches[i]); k++) {
                 const Value *v = launch_touched(&plan->entry[e].launches[i], k).value;
                 Place place = plan_place(plan, v);
                 ByteSpan span = value_span(v);
