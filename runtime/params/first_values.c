@@ -21,6 +21,9 @@ static struct RtSources open_sources(const Rt *rt) {
                                      settings->config_json);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
+    if (s.adapter && !rt->program->pipeline) /* a stage has only its own parameters */
+        weights_require_all_read(s.adapter, s.adapter_dir, rt->program->params,
+                                 rt->program->param_count);
     return s;
 }
 

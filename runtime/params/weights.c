@@ -12,16 +12,19 @@
 /* Members that change the model without changing shapes: if they differed, the run would silently
  * train the wrong model. */
 static const char *const model_members[] = {
-    "num_hidden_layers",   "num_attention_heads",
-    "num_key_value_heads", "head_dim",
-    "rms_norm_eps",        "rope_theta",
-    "rope_scaling",        "hidden_act",
+    "model_type",          "num_hidden_layers",
+    "num_attention_heads", "num_key_value_heads",
+    "head_dim",            "rms_norm_eps",
+    "rope_theta",          "rope_scaling",
+    "hidden_act",          "attention_bias",
+    "mlp_bias",            "use_sliding_window",
     "tie_word_embeddings", "n_layer",
     "n_head",              "layer_norm_epsilon",
     "activation_function", NULL,
 };
 static const char *const adapter_members[] = {
-    "r", "lora_alpha", "use_rslora", "use_dora", "modules_to_save", NULL,
+    "r",          "lora_alpha", "rank_pattern",    "alpha_pattern",
+    "use_rslora", "use_dora",   "modules_to_save", NULL,
 };
 
 static bool same_json(const json_t *a, const json_t *b);
@@ -97,14 +100,14 @@ static json_t *load_configuration(const char *path) {
     return config;
 }
 
-/* A null or missing member matches any value, except an object (without rope_scaling there is none)
- * or a non-empty list (without modules_to_save there are none). */
+/* A null or missing member matches any value, except a non-empty object (without rope_scaling there
+ * is none) or list (without modules_to_save there are none). */
 static bool differs(const json_t *a, const json_t *b) {
     bool a_says = a && !json_is_null(a), b_says = b && !json_is_null(b);
     if (a_says && b_says)
         return !same_json(a, b);
     const json_t *said = a_says ? a : b;
-    return json_is_object(said) || json_array_size(said) > 0;
+    return json_object_size(said) > 0 || json_array_size(said) > 0;
 }
 
 static bool has_any(const json_t *config, const char *const *members) {
@@ -148,6 +151,22 @@ StFile *weights_open_model(const char *dir, const char *spec, const char *config
     return file;
 }
 
+/* Some ways to begin an adapter, such as PiSSA, take a part out of the base's weights; the adapter
+ * that was trained then fits only those. */
+static void refuse_changed_base(const char *dir) {
+    static const char *const others[] = {"pissa", "olora", "corda", "loftq", "lora_ga", NULL};
+    char path[RT_MAX_PATH];
+    snprintf(path, sizeof path, "%s/adapter_config.json", dir);
+    json_t *config = load_configuration(path);
+    const char *how = json_string_value(json_object_get(config, "init_lora_weights"));
+    for (int i = 0; how && others[i]; i++)
+        if (strncmp(how, others[i], strlen(others[i])) == 0)
+            rt_fail("%s: init_lora_weights is \"%s\", which also changes the base; convert the "
+                    "adapter with PEFT (path_initial_model_for_weight_conversion), or use another",
+                    path, how);
+    json_decref(config);
+}
+
 StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
     char path[RT_MAX_PATH], error[1024];
     snprintf(path, sizeof path, "%s/adapter_model.safetensors", dir);
@@ -155,7 +174,28 @@ StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
     if (!file)
         rt_fail("%s; --adapter needs a folder saved by PEFT", error);
     compare_configuration(dir, "adapter_config.json", adapter_json, adapter_members);
+    refuse_changed_base(dir);
     return file;
+}
+
+static bool is_read(const StFile *file, const char *name, const RtParam *params, int count) {
+    for (int i = 0; i < count; i++)
+        if (params[i].adapter && strcmp(weights_name(file, params[i].name), name) == 0)
+            return true;
+    return false;
+}
+
+void weights_require_all_read(const StFile *file, const char *dir, const RtParam *params,
+                              int count) {
+    static const char prefix[] = "base_model."; /* of all names that PEFT writes */
+    for (size_t i = 0; i < st_count(file); i++) {
+        const char *name = st_at(file, i)->name;
+        if (strncmp(name, prefix, sizeof prefix - 1) == 0 && !is_read(file, name, params, count))
+            rt_fail("%s: tensor %s has no place in the adapter that this program was generated for; "
+                    "set adapter.target_modules and modules_to_save as in %s/adapter_config.json "
+                    "and generate it again, or use another adapter",
+                    dir, name, dir);
+    }
 }
 
 static void print_shape(char *text, size_t size, int rank, const int64_t *shape) {

@@ -429,6 +429,27 @@ test_modules() {
     ! run modules modules_other --adapter "$work/other_modules" --steps 0 && says modules_other 'error: .*: modules_to_save is'
 }
 
+# An adapter or a model that is more than the program computes would give other results without an error.
+test_excess_in_files() {
+    local case=$cases/lora_q_v_rslora change other=$work/other_adapter
+    program narrow $case/spec.toml 'adapter.target_modules=["q_proj"]' || return 1
+    ! run narrow narrow_out --init $case/model --adapter $case/adapter --steps 0 &&
+        says narrow_out 'error: .*: tensor .*v_proj\.lora_A\.weight has no place in the adapter' &&
+        program whole_adapter $case/spec.toml || return 1
+    for change in '"alpha_pattern": {"q_proj": 3}' '"rank_pattern": {"q_proj": 3}' '"init_lora_weights": "pissa_niter_4"'; do
+        rm -rf "$other" && cp -r $case/adapter "$other" &&
+            sed -i "s/${change%%: *}: [^,]*/$change/" "$other/adapter_config.json" || return 1
+        ! run whole_adapter more_out --init $case/model --adapter "$other" --steps 0 &&
+            says more_out "error: .*adapter_config.json: $(echo "${change%%:*}" | tr -d '"') is" || return 1
+    done
+    for change in '"attention_bias": true' '"model_type": "mistral"'; do
+        rm -rf "$other" && cp -r $case/model "$other" &&
+            sed -i "s/${change%%: *}: [^,]*/$change/" "$other/config.json" || return 1
+        ! run whole_adapter more_out --init "$other" --steps 0 &&
+            says more_out "error: .*config.json: $(echo "${change%%:*}" | tr -d '"') is" || return 1
+    done
+}
+
 # If merging is impossible, an error says why before anything is trained.
 test_no_merge() {
     local case=$cases/lora_q_v_rslora
