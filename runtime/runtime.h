@@ -463,11 +463,10 @@ typedef struct {
     int64_t eval_height, eval_width, eval_top, eval_left;
 } RtImages;
 
-/* An entry of a batch is two sequences of seq_len places each, the first preferred to the second. A
- * pair is one target, and RtTraining.seq_len counts the places of both. Shared: both lie in one row
- * of seq_len places, which has their common prefix only once. */
+/* An entry of a batch is two sequences, the first preferred to the second. A pair is one target.
+ * Each sequence has a row of RtTraining.seq_len / 2 places; shared: both lie in one row of
+ * RtTraining.seq_len places, which has their common prefix only once. */
 typedef struct {
-    int64_t seq_len;
     int64_t packed;     /* pairs that share the two rows (or the one row) at most; 0: not packed */
     bool shared;
     bool drop_overlong; /* pairs that are too long are left out; else their sequences are cut */

@@ -267,12 +267,11 @@ static const char *forward_facts(Arena *arena, const Spec *spec) {
 
 /* `made` is the result of the reference entry; NULL if there is none. */
 static void tell_loader(Program *p, const Spec *spec, const Value *made) {
-    LoaderSetting *items = arena_array(p->arena, 6, sizeof *items);
-    int count = 2;
-    items[0] = (LoaderSetting){.field = "seq_len", .kind = SETTING_INT, .integer = p->seq_len};
-    items[1] = (LoaderSetting){.field = "drop_overlong",
-                               .kind = SETTING_BOOL,
-                               .integer = spec->data.overlong == OVERLONG_DROP};
+    LoaderSetting *items = arena_array(p->arena, 5, sizeof *items);
+    int count = 0;
+    items[count++] = (LoaderSetting){.field = "drop_overlong",
+                                     .kind = SETTING_BOOL,
+                                     .integer = spec->data.overlong == OVERLONG_DROP};
     if (spec->data.packing)
         items[count++] = (LoaderSetting){
             .field = "packed", .kind = SETTING_INT, .integer = spec->dpo.max_packed_pairs};

@@ -31,7 +31,7 @@ static void check_rows(const Samples *samples) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    static const RtPairs pairs = {.seq_len = SEQ_LEN, .packed = 2};
+    static const RtPairs pairs = {.packed = 2};
     for (int kind = 0; kind < 2; kind++) {
         char text[512] = "";
         DataError error = {text, sizeof text};

@@ -47,10 +47,7 @@ static RtProgram program;
 /* Returns NULL and a message if the pairs are refused. */
 static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
     path = temp_file("pairs.jsonl", lines, strlen(lines));
-    pairs = (RtPairs){.seq_len = shares ? entry_places : SEQ_LEN,
-                      .packed = packs,
-                      .shared = shares,
-                      .drop_overlong = drop};
+    pairs = (RtPairs){.packed = packs, .shared = shares, .drop_overlong = drop};
     program = (RtProgram){.inputs = inputs, .input_count = shares ? 8 : packs ? 6 : 5};
     program.data = (RtData){.format = RT_DATA_JSONL,
                             .train = &path,

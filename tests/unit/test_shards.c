@@ -52,7 +52,7 @@ static bool read_as(Samples *samples, SamplesReader *read, const void *from, siz
     return read(samples, "file", from, count, &error);
 }
 
-static const RtPairs as_pairs = {.seq_len = SEQ_LEN, .packed = 2};
+static const RtPairs as_pairs = {.packed = 2};
 static const char sample_lines[] = "{\"input_ids\":[10,11,12],\"labels\":[-100,-100,12]}\n"
                                    "{\"input_ids\":[10,11,13],\"labels\":[-100,-100,13]}\n"
                                    "{\"input_ids\":[9,8],\"labels\":[-100,8]}\n"
