@@ -384,7 +384,7 @@
     K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS, WEIGHTS,                    \
       "Steps over which the learning rate rises from 0.")                                          \
     K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING, WEIGHTS,                       \
-      "Final learning rate, as a fraction of optimizer.lr.")                                       \
+      "Learning rate after the last step, as a fraction of optimizer.lr.")                         \
     K(lr_scheduler, step_size, INT, REQUIRED, "[1, 1000000000]", IN_STEPS, WEIGHTS,                \
       "The learning rate is multiplied by gamma every so many steps.")                             \
     K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS, WEIGHTS,                               \
