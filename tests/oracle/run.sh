@@ -27,8 +27,6 @@ demo             fp32  default
 demo             tf32  default
 demo             bf16  default
 pretrain_tied    fp64  default
-pretrain_tied    bf16  plain
-pretrain_tied    fp64  small_chunks
 pretrain_untied  bf16  in_backward
 pretrain_untied  fp64  default
 lora_q_v_rslora  fp64  default
@@ -45,7 +43,6 @@ sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
 qlora            fp64  default
-qlora            bf16  plain
 qlora            fp64  stored
 qlora_fp4        fp32  exported
 qlora_int8       fp64  default
@@ -69,7 +66,6 @@ mlp              fp64  default
 mlp              fp32  host
 mlp              fp16  default
 cnn              fp64  default
-cnn              bf16  plain
 cnn              bf16  default
 cnn_strides      fp64  sent
 cnn_strides      tf32  default

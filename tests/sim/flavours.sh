@@ -25,25 +25,26 @@ work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same ti
 # Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
 # of a body to threads once: attention in each precision, packed samples, rows without a target,
 # several micro-steps, all weights training, 4-bit weights, rounded ones, rows of a warp, of a
-# block, and wider, fused and not; images; 8-bit moments.
+# block, and wider, fused and not; images; 8-bit moments. Those marked `all` share most kernels with
+# others, and run only with --all.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
 packed           tf32  few_targets
-packed           bf16  long_rows
-pretrain_tied    fp32  default
+packed           bf16  long_rows  all
+pretrain_tied    fp32  default    all
 accumulate       fp64  plain
-demo             bf16  read_once
+demo             bf16  read_once  all
 qlora            fp32  default
 qat              bf16  default
-dpo              fp32  default
+dpo              fp32  default    all
 wide_rows        fp64  default
-wide_rows        fp32  wide_head
+wide_rows        fp32  wide_head  all
 wide_rows        bf16  long
 wide_rows        bf16  wgmma
 pools            bf16  default
 cnn_strides      fp32  default
-cnn_strides      bf16  nchw
+cnn_strides      bf16  nchw       all
 coded_moments    fp32  in_backward
 TABLE
 }
@@ -91,7 +92,7 @@ TABLE
 
 # The lists below have in front of each row which runs it has.
 with_runs() { awk -v runs="$1" '{ print runs, $1, $2, $3 }'; }
-checked() { short_list | with_runs short_runs; }
+checked() { short_list | awk '$4 != "all"' | with_runs short_runs; }
 all() { # each case once
     { short_list | with_runs full_runs && long_list | with_runs short_runs; } |
         awk '!seen[$2, $3, $4]++'
