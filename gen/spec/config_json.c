@@ -68,9 +68,15 @@ static Toml value_of(Arena *arena, const json_t *json) {
     }
 }
 
-static void take(ConfigFile *file, const json_t *object, const char *name, Key key) {
+/* Returns NULL for null too: transformers writes it for what is not set. */
+static const json_t *member_of(const json_t *object, const char *name) {
     const json_t *json = json_object_get(object, name);
-    if (!json || json_is_null(json))
+    return json_is_null(json) ? NULL : json;
+}
+
+static void take(ConfigFile *file, const json_t *object, const char *name, Key key) {
+    const json_t *json = member_of(object, name);
+    if (!json)
         return;
     Toml *item = &file->items[file->count];
     *item = value_of(file->arena, json);
@@ -95,9 +101,8 @@ static void refuse(ConfigFile *file, const char *member, const char *fault) {
 
 /* `rope_scaling` up to transformers 4; `rope_parameters`, which holds rope_theta too, since 5. */
 static void take_rope(ConfigFile *file, const json_t *rope) {
-    const json_t *newer = json_object_get(rope, "rope_type");
-    const char *type_name = newer && !json_is_null(newer) ? "rope_type" : "type";
-    const json_t *json = json_object_get(rope, type_name);
+    const char *type_name = member_of(rope, "rope_type") ? "rope_type" : "type";
+    const json_t *json = member_of(rope, type_name);
     const char *type = json ? json_string_value(json) : "default";
     take(file, rope, "rope_theta", KEY_model_rope_theta);
     if (!type) {
@@ -138,8 +143,7 @@ static void check_activation(ConfigFile *file, const json_t *root, const char *m
 
 /* Takes a member or, if it is absent, the default of transformers, which differs from ours. */
 static void take_or(ConfigFile *file, const json_t *root, const char *member, Key key, Toml else_) {
-    const json_t *json = json_object_get(root, member);
-    if (json && !json_is_null(json))
+    if (member_of(root, member))
         take(file, root, member, key);
     else
         take_text(file, member, key, else_);
@@ -160,11 +164,15 @@ static void take_rotary(ConfigFile *file, const json_t *root) {
         take(file, root, key_info[plain[i]].leaf, plain[i]);
     take_or(file, root, "rms_norm_eps", KEY_model_rms_norm_eps,
             (Toml){.kind = TOML_REAL, .real = 1e-6});
-    const char *name = json_object_get(root, "rope_parameters") ? "rope_parameters" : "rope_scaling";
-    const json_t *rope = json_object_get(root, name);
+    const json_t *newer = member_of(root, "rope_parameters");
+    const json_t *older = member_of(root, "rope_scaling");
+    const char *name = newer ? "rope_parameters" : "rope_scaling";
+    const json_t *rope = newer ? newer : older;
     take(file, root, "rope_theta", KEY_model_rope_theta);
-    if (rope && !json_is_object(rope) && !json_is_null(rope))
+    if (rope && !json_is_object(rope))
         refuse(file, name, arena_printf(file->arena, "%s must be an object", name));
+    if (newer && older && !json_equal(newer, older))
+        refuse(file, "rope_scaling", "rope_scaling and rope_parameters differ");
     take_rope(file, rope);
 }
 
@@ -197,7 +205,7 @@ static const struct {
 };
 
 static void take_family(ConfigFile *file, const json_t *root) {
-    const json_t *list = json_object_get(root, "architectures");
+    const json_t *list = member_of(root, "architectures");
     const char *member = list ? "architectures" : "model_type";
     const char *name =
         json_string_value(list ? json_array_get(list, 0) : json_object_get(root, "model_type"));
@@ -226,9 +234,9 @@ static bool skips_the_head_alone(const json_t *how) {
 /* Reads the bitsandbytes settings that transformers writes, with its defaults for absent members.
  * The block size is stored with the weights instead. */
 static void take_quantization(ConfigFile *file, const json_t *root) {
-    const json_t *how = json_object_get(root, "quantization_config");
+    const json_t *how = member_of(root, "quantization_config");
     const char *method = json_string_value(json_object_get(how, "quant_method"));
-    if (!how || json_is_null(how))
+    if (!how)
         return;
     if (!method || strcmp(method, "bitsandbytes") ||
         !json_is_true(json_object_get(how, "load_in_4bit"))) {

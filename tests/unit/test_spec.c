@@ -530,6 +530,21 @@ static void test_config_json_rope_parameters(void **state) {
     assert_string_equal(spec->init_dir, "");
 }
 
+/* transformers writes null for what is not set. */
+static void test_config_json_nulls(void **state) {
+    (void)state;
+    assert_null(make_folder("nulls"));
+    write_text("nulls/config.json",
+               "{\"architectures\": null, \"model_type\": \"llama\", \"vocab_size\": 9,\n"
+               "\"hidden_size\": 8, \"intermediate_size\": 8, \"num_hidden_layers\": 1,\n"
+               "\"num_attention_heads\": 1, \"rope_parameters\": null, \"rope_scaling\":\n"
+               "{\"rope_type\": \"llama3\", \"type\": null, \"factor\": 4.0,\n"
+               "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0,\n"
+               "\"original_max_position_embeddings\": 32}}");
+    write_text("tune.toml", arena_printf(&arena, "[model]\nconfig = \"nulls\"\n%s", TUNE));
+    assert_int_equal(read_plain("tune.toml")->model.rope_type, ROPE_LLAMA3);
+}
+
 static void test_base_spec(void **state) {
     (void)state;
     write_spec("base.toml", "[job]\nname = \"tiny\"\n", "rope_theta = 500.0\n", "");
@@ -603,6 +618,7 @@ int main(void) {
         TEST(test_config_json_round_trip),
         TEST(test_weights_without_config),
         TEST(test_config_json_rope_parameters),
+        TEST(test_config_json_nulls),
         TEST(test_base_spec),
         TEST(test_base_spec_contradicted),
         TEST(test_base_spec_cycle),
