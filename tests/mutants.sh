@@ -450,6 +450,10 @@ mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
 mutant foreign_model_replaced runtime/checkpoint/export.c \
     'bool ours = json_object_get(state, "spec_sha256") != NULL;' 'bool ours = true;' build/unit/test_checkpoint
+mutant adapter_tensors_unread runtime/params/first_values.c \
+    'if (s.adapter && !rt->program->pipeline)' 'if (false)' tests/runtime/repeat.sh excess_in_files
+mutant adapter_of_another_base runtime/params/weights.c \
+    'how && others[i]; i++' '0; i++' tests/runtime/repeat.sh excess_in_files
 mutant other_held_out_data_unseen runtime/data/data_tokens.c \
     'rows_fingerprint(hash, &set->rows[split])' 'rows_fingerprint(hash, &set->rows[LOADER_TRAIN])' build/unit/test_data
 mutant base_of_another_seed runtime/scripts/run.sh \
