@@ -231,8 +231,9 @@ static uint64_t hash_source(const char *text) {
     for (const char *line = text; *line;) {
         bool marker = line[0] == '#' && line[1] == ' ';
         size_t length = strcspn(line, "\n");
+        length += line[length] == '\n';
         hash = hash_bytes(hash, line, marker ? strcspn(line, "\"\n") : length);
-        line += length + (line[length] == '\n');
+        line += length;
     }
     return hash;
 }
