@@ -150,7 +150,7 @@ mutant converted_evaluated_as_rounded gen/pass/unrounded.c \
     'int from = passed_on(op, what);' 'int from = passed_on(op, what) < 0 ? -1 : -1;' build/unit/test_qat
 mutant qat_rounds_adapter gen/pass/qat.c 'op->in[1]->role != ROLE_ADAPTER &&' '' build/unit/test_qat
 mutant sources_not_read gen/pass/read_sources.c \
-    'op_read_instead(ops[i], maker[i]->out[0], again->out[0]);' '' build/unit/test_qat
+    'op_read_instead(old.ops[i], maker[i]->out[0], again->out[0]);' '' build/unit/test_qat
 mutant sources_read_by_others gen/pass/read_sources.c \
     'if (reads_sources(op, maker) ||' 'if (reads_sources(op, maker) || op->in_count > 0 ||' build/unit/test_qat
 mutant sources_of_other_stages_unread gen/pass/read_sources.c \

@@ -161,6 +161,9 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
                 Value *const *out, int out_count, Attr, Pos);
 /* Appends an op that exists already. */
 void graph_add(Program *, Graph *, Op *);
+/* Empties the graph and returns it as it was: a pass adds the ops again, with changes, in a loop over
+ * the old ones. */
+Graph graph_take(Graph *);
 /* Replaces the graph's op list; the ops must come from it or be new. */
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
 /* Removes the ops whose ids are marked. */

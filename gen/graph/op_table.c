@@ -126,16 +126,20 @@ Op *op_add(Program *p, Graph *graph, OpKind kind, const char *name, Value *const
     return op_add_into(p, graph, kind, name, in, in_count, NULL, 0, attr, pos);
 }
 
+Graph graph_take(Graph *graph) {
+    const Graph old = *graph;
+    *graph = (Graph){.name = old.name};
+    return old;
+}
+
 void graph_set_ops(Program *p, Graph *graph, Op **ops, int count) {
-    graph->op_count = graph->op_capacity = 0;
-    graph->ops = NULL;
+    graph_take(graph);
     for (int i = 0; i < count; i++)
         graph_add(p, graph, ops[i]);
 }
 
 void graph_remove(Program *p, Graph *graph, const bool *gone) {
-    const Graph old = *graph;
-    graph_set_ops(p, graph, NULL, 0);
+    const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++)
         if (!gone[i])
             graph_add(p, graph, old.ops[i]);

@@ -140,22 +140,23 @@ static bool is_of_border(const Graph *graph, const Value *v) {
 
 /* A gathered value must be dense; if a border would make it strided, the border gets a copy. */
 static void copy_gathered(Program *p, Graph *graph) {
-    int count = graph->op_count;
-    Op **ops = graph->ops;
-    bool *copied = arena_array(p->arena, (size_t)count + 1, sizeof *copied);
-    for (int i = 0; i < count; i++)
-        copied[i] = ops[i]->kind == OP_all_gather && is_of_border(graph, ops[i]->out[0]);
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        Value *v = ops[i]->out[0];
+    bool *copied = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *copied);
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        copied[i] = op->kind == OP_all_gather && is_of_border(graph, op->out[0]);
+    }
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        Value *v = op->out[0];
         if (copied[i])
-            ops[i]->out[0] =
+            op->out[0] =
                 value_2d(p, arena_printf(p->arena, "%s.dense", v->name), ROLE_ACTIVATION, v->dtype,
                          value_rows(v), value_cols(v), v->pos);
-        graph_add(p, graph, ops[i]);
+        graph_add(p, graph, op);
         if (copied[i])
-            op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name),
-                        &ops[i]->out[0], 1, &v, 1, (Attr){0}, ops[i]->pos);
+            op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name), op->out, 1,
+                        &v, 1, (Attr){0}, op->pos);
     }
 }
 

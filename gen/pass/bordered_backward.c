@@ -211,9 +211,7 @@ static void rewrite(Program *p, Graph *graph, const Fate *fate, Op *op) {
 
 void border_backward(Program *p, Graph *graph, const Border *borders, int count) {
     const Fate *fates = fates_of(p, graph, borders, count);
-    int op_count = graph->op_count;
-    Op **ops = graph->ops;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++)
-        rewrite(p, graph, &fates[i], ops[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
+        rewrite(p, graph, &fates[i], old.ops[i]);
 }

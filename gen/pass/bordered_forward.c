@@ -125,12 +125,10 @@ static void rewrite(Program *p, Graph *graph, const Member *m, const Op *op) {
 
 void border_forward(Program *p, Graph *graph, const Border *borders, int count) {
     const Member *members = members_of(p, graph, borders, count);
-    int op_count = graph->op_count;
-    Op **ops = graph->ops;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++)
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
         if (members[i].border)
-            rewrite(p, graph, &members[i], ops[i]);
+            rewrite(p, graph, &members[i], old.ops[i]);
         else
-            graph_add(p, graph, ops[i]);
+            graph_add(p, graph, old.ops[i]);
 }

@@ -164,18 +164,17 @@ static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size, V
 
 static void chunk(Program *p, Graph *graph, Op *loss, int64_t size) {
     Chain chain;
-    Op **ops = graph->ops;
-    int count = graph->op_count;
     if (value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain))
         return;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        if (ops[i] == chain.loss)
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        if (op == chain.loss)
             add_chunks(p, graph, &chain, size, add_chunk);
-        if (ops[i] == chain.loss_grad && chain.twice)
+        if (op == chain.loss_grad && chain.twice)
             add_chunks(p, graph, &chain, size, add_chunk_again);
-        if (!in_chain(&chain, ops[i]))
-            graph_add(p, graph, ops[i]);
+        if (!in_chain(&chain, op))
+            graph_add(p, graph, op);
     }
 }
 

@@ -316,7 +316,7 @@ static void chunk_graph(Program *p, Graph *graph) {
         c.links[i].op = graph->ops[i];
         c.links[i].op->written = i + 1;
     }
-    graph_set_ops(p, graph, NULL, 0);
+    graph_take(graph);
     for (int i = 0; i < c.count;) {
         const Op *exchange = begins_with(&c, i);
         if (!exchange) {

@@ -28,13 +28,11 @@ void read_sums(Program *p, Op *const *ops, int count, Value *sums) {
 }
 
 static void put_first(Program *p, Graph *graph, Op *op) {
-    Op **ops = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof(Op *));
-    int count = 0;
-    ops[count++] = op;
-    for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i] != op)
-            ops[count++] = graph->ops[i];
-    graph_set_ops(p, graph, ops, count);
+    const Graph old = graph_take(graph);
+    graph_add(p, graph, op);
+    for (int i = 0; i < old.op_count; i++)
+        if (old.ops[i] != op)
+            graph_add(p, graph, old.ops[i]);
 }
 
 bool pass_ddp(Program *p, const Spec *spec) {

@@ -135,23 +135,23 @@ static Scaling **find_paths(const Dora *d, bool *later) {
 }
 
 static void rewrite(Program *p, const Spec *spec, Graph *graph) {
-    int count = graph->op_count, values = p->value_count;
-    Op **ops = graph->ops;
+    int values = p->value_count;
     Dora d = {p, graph, spec_pos(spec, KEY_adapter_use_dora), values,
               arena_array(p->arena, (size_t)values + 1, sizeof(Scaling *)),
               arena_array(p->arena, (size_t)values + 1, sizeof(Value *))};
-    bool *later = arena_array(p->arena, (size_t)count + 1, sizeof *later);
+    bool *later = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *later);
     Scaling **found = find_paths(&d, later);
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
         if (later[i])
             continue;
-        scale_operands(&d, ops[i]);
+        scale_operands(&d, op);
         if (found[i] && found[i]->x)
             graph_add(p, graph, found[i]->path.base);
-        graph_add(p, graph, ops[i]);
+        graph_add(p, graph, op);
         if (found[i])
-            d.waiting[ops[i]->out[0]->id] = found[i];
+            d.waiting[op->out[0]->id] = found[i];
     }
 }
 

@@ -95,12 +95,10 @@ static Value *gather(Dp *d, Value *v) {
 }
 
 static void take_out(Dp *d, const Op *op) {
-    Op **ops = arena_array(d->program->arena, (size_t)d->step->op_count, sizeof(Op *));
-    int count = 0;
-    for (int i = 0; i < d->step->op_count; i++)
-        if (d->step->ops[i] != op)
-            ops[count++] = d->step->ops[i];
-    graph_set_ops(d->program, d->step, ops, count);
+    const Graph old = graph_take(d->step);
+    for (int i = 0; i < old.op_count; i++)
+        if (old.ops[i] != op)
+            graph_add(d->program, d->step, old.ops[i]);
 }
 
 static Op *reader_of(const Graph *graph, const Value *v) {
@@ -163,13 +161,11 @@ static void keep_apart(Dp *d, Value *total, Value *fresh) {
             *v = moved[(*v)->id];
         }
     }
-    Op **ops = d->step->ops;
-    int count = d->step->op_count;
     Value *zeros = value_alias(p, fresh, fresh->name);
-    graph_set_ops(p, d->step, NULL, 0);
+    const Graph old = graph_take(d->step);
     op_add_into(p, d->step, OP_zero, "zero_grad", &fresh, 1, &zeros, 1, (Attr){0}, d->pos);
-    for (int i = 0; i < count; i++)
-        graph_add(p, d->step, ops[i]);
+    for (int i = 0; i < old.op_count; i++)
+        graph_add(p, d->step, old.ops[i]);
 }
 
 static Value *add_to(Dp *d, Value *sum, Value *part) {

@@ -176,17 +176,16 @@ static Value *add_pair_loss(const Dpo *d, const Op *loss, Value *weight, Op *con
 
 static void rewrite(const Dpo *d) {
     Graph *graph = d->graph;
-    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
-    int count = graph->op_count;
+    Op *loss = graph_find(graph, OP_cross_entropy);
     Value *pair_loss = NULL, *weight = loss->in[2], *rows = loss->out[0];
     loss->in[2] = d->one;
-    graph_set_ops(d->program, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
         if (pair_loss)
-            op_read_instead(ops[i], rows, pair_loss);
-        graph_add(d->program, graph, ops[i]);
-        if (ops[i] == loss)
-            pair_loss = add_pair_loss(d, loss, weight, ops, i + 1);
+            op_read_instead(old.ops[i], rows, pair_loss);
+        graph_add(d->program, graph, old.ops[i]);
+        if (old.ops[i] == loss)
+            pair_loss = add_pair_loss(d, loss, weight, old.ops, i + 1);
     }
 }
 

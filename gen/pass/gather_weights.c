@@ -135,7 +135,7 @@ static Op *with_copies(const Gathering *g, const Op *op) {
 static void rewrite(Gathering *g) {
     g->copy = arena_array(g->p->arena, (size_t)g->p->gathered_count, sizeof *g->copy);
     g->made = arena_array(g->p->arena, (size_t)g->count + 1, sizeof *g->made);
-    graph_set_ops(g->p, g->graph, NULL, 0);
+    graph_take(g->graph);
     const Visit *now = NULL, *next = g->visits, *end = next + g->visit_count;
     for (int i = 0; i < g->count; i++) {
         bool begins = next < end && i == next->first;

@@ -136,13 +136,11 @@ static void join_graph(Program *p, Graph *graph) {
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, graph);
     const Group **of = find_groups(&uses, &scratch);
-    Op **ops = graph->ops;
-    int op_count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++)
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
         if (!of[i])
-            graph_add(p, graph, ops[i]);
-        else if (ops[i] == last_of(of[i]))
+            graph_add(p, graph, old.ops[i]);
+        else if (old.ops[i] == last_of(of[i]))
             add_product(p, graph, of[i]);
     arena_free(&scratch);
 }

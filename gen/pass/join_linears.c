@@ -299,11 +299,9 @@ static void rewrite_sum(Program *p, Graph *graph, Group *g, Op *op) {
 }
 
 static void rewrite(Program *p, Graph *graph, const Groups *forward, Groups *backward) {
-    Op **ops = graph->ops;
-    int op_count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++) {
-        Op *op = ops[i];
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
         const Group *g;
         Group *sum = find_sum(backward, op);
         if ((g = find_group(forward, op, linear_of))) {

@@ -105,13 +105,11 @@ static void join_graph(Program *p, Graph *graph) {
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, graph);
     const Pair *of = find_pairs(&uses, &scratch);
-    Op **ops = graph->ops;
-    int op_count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
         const Pair *pair = &of[i];
         if (!pair->first)
-            graph_add(p, graph, ops[i]);
+            graph_add(p, graph, old.ops[i]);
         else if (pair->first->id <= i && pair->second->id <= i)
             add_both(p, graph, pair);
     }

@@ -118,19 +118,18 @@ static void make_first_weights(Program *p, const Spec *spec, Op *const *ops, int
 }
 
 static void rewrite(Program *p, Graph *graph, const Spec *spec) {
-    int count = graph->op_count, values = p->value_count;
-    Op **ops = graph->ops;
+    int values = p->value_count;
     Value **now = arena_array(p->arena, (size_t)values, sizeof *now); /* by id: what replaced it */
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        Op *op = ops[i];
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
         for (int k = 0; k < op->in_count; k++)
             if (op->in[k]->id < values && now[op->in[k]->id])
                 op->in[k] = now[op->in[k]->id];
         graph_add(p, graph, op);
         if (!is_target(spec, op))
             continue;
-        make_first_weights(p, spec, ops + i, count - i);
+        make_first_weights(p, spec, old.ops + i, old.op_count - i);
         now[op->out[0]->id] = add_path(p, graph, spec, op);
     }
 }

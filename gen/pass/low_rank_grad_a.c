@@ -483,14 +483,12 @@ static bool make_again(Program *p, const GraphUses *uses, Place *places, const A
 }
 
 static void rewrite(Program *p, Graph *graph, const Place *places) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
         for (int k = 0; k < MOST_MAKERS && places[i].before[k]; k++)
             graph_add(p, graph, places[i].before[k]);
         if (!places[i].moves)
-            graph_add(p, graph, ops[i]);
+            graph_add(p, graph, old.ops[i]);
         if (places[i].after)
             graph_add(p, graph, places[i].after);
     }

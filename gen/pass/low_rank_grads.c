@@ -183,17 +183,15 @@ static void fuse(Program *p, const Path *path, const Block *block) {
 }
 
 static void rewrite(Program *p, Graph *graph, Path **path_of, const bool *moves) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
         const Path *path = path_of[i];
         for (int k = 0; path && k < path->count; k++) {
             fuse(p, path, &path->block[k]);
             graph_add(p, graph, path->block[k].db);
         }
         if (!path && !moves[i])
-            graph_add(p, graph, ops[i]);
+            graph_add(p, graph, old.ops[i]);
     }
 }
 

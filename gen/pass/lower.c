@@ -20,11 +20,9 @@ static void lower_loss(Program *p, Graph *graph, const Op *op) {
 }
 
 static void lower(Program *p, Graph *graph) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        Op *op = ops[i];
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
         if (op->kind == OP_linear) {
             op->kind = OP_matmul;
             op->attr.transpose_b = true;
@@ -34,8 +32,8 @@ static void lower(Program *p, Graph *graph) {
         else if (!op_is(op, TRAIT_VIEW))
             graph_add(p, graph, op);
         else if (value_same_view(op->in[0], op->out[0]))
-            for (int k = i + 1; k < count; k++)
-                op_read_instead(ops[k], op->out[0], op->in[0]);
+            for (int k = i + 1; k < old.op_count; k++)
+                op_read_instead(old.ops[k], op->out[0], op->in[0]);
     }
 }
 

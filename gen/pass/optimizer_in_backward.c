@@ -55,13 +55,14 @@ static void note(const Early *e, int index, const Value *v, int *last) {
 
 /* Finds the op after which a section is updated: the last one that uses its weights or gradients,
  * or that of the loss. */
-static int *last_uses(const Early *e, Op *const *ops, int count) {
+static int *last_uses(const Early *e) {
     int *last = arena_array(e->p->arena, (size_t)e->p->train.section_count, sizeof *last);
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < ops[i]->in_count; k++)
-            note(e, i, ops[i]->in[k], last);
-        for (int k = 0; k < ops[i]->out_count; k++)
-            note(e, i, ops[i]->out[k], last);
+    for (int i = 0; i < e->old_step.op_count; i++) {
+        const Op *op = e->old_step.ops[i];
+        for (int k = 0; k < op->in_count; k++)
+            note(e, i, op->in[k], last);
+        for (int k = 0; k < op->out_count; k++)
+            note(e, i, op->out[k], last);
     }
     for (int k = 0; k < e->p->train.section_count; k++)
         last[k] = last[k] < e->loss ? e->loss : last[k];
@@ -135,13 +136,11 @@ static void update_section(Early *e, int section) {
 /* ---- the two graphs ------------------------------------------------------------------------------ */
 
 static void rebuild_step(Early *e) {
-    Op **ops = e->old_step.ops;
-    int count = e->old_step.op_count;
     e->loss = graph_last(e->step, op_writes_part, e->p->loss_of_micro_step)->id;
-    const int *last = last_uses(e, ops, count);
-    graph_set_ops(e->p, e->step, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        graph_add(e->p, e->step, ops[i]);
+    const int *last = last_uses(e);
+    graph_take(e->step);
+    for (int i = 0; i < e->old_step.op_count; i++) {
+        graph_add(e->p, e->step, e->old_step.ops[i]);
         if (i == e->loss)
             open_gate(e);
         for (int k = 0; k < e->p->train.section_count; k++)
@@ -173,7 +172,7 @@ static void add_norm(Early *e, const Op *sum) {
 /* Leaves the figures of the step, which depend on the norm, and what reads the new weights. */
 static void rebuild_update(Early *e) {
     const Op *columns = graph_find(&e->old_update, OP_sum_squares);
-    graph_set_ops(e->p, e->update, NULL, 0);
+    graph_take(e->update);
     for (int i = 0; i < e->old_update.op_count; i++) {
         Op *op = e->old_update.ops[i];
         if (is_optimizer(op) || op == columns || op->kind == OP_rates)

@@ -79,11 +79,10 @@ static void add_parts(Program *p, Op *const *parts, int count) {
         if (i > 0 && behind[i] < behind[i - 1])
             behind[i] = behind[i - 1];
     }
-    Op **ops = graph->ops;
-    int op_count = graph->op_count, added = 0;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++) {
-        graph_add(p, graph, ops[i]);
+    int added = 0;
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        graph_add(p, graph, old.ops[i]);
         for (; added < count && behind[added] == i; added++) {
             leave_to_last(p, parts[added]);
             graph_add(p, graph, parts[added]);
@@ -95,20 +94,21 @@ static void add_parts(Program *p, Op *const *parts, int count) {
 
 bool pass_overlap_sums(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
-    Op **ops = update->ops;
-    int count = update->op_count, part_count = 0, whole_count = 0;
-    Op **parts = arena_array(p->arena, (size_t)count + 1, sizeof *parts);
-    Op **whole = arena_array(p->arena, (size_t)count + 1, sizeof *whole);
+    int part_count = 0, whole_count = 0;
+    Op **parts = arena_array(p->arena, (size_t)update->op_count + 1, sizeof *parts);
+    Op **whole = arena_array(p->arena, (size_t)update->op_count + 1, sizeof *whole);
     if (!spec->parallelism.overlap_grad_reduce || p->stage.count > 1)
         return false;
-    graph_set_ops(p, update, NULL, 0);
-    for (int i = 0; i < count; i++)
-        if (!ops[i]->sums)
-            graph_add(p, update, ops[i]);
-        else if (ops[i]->kind == OP_all_reduce)
-            whole[whole_count++] = ops[i];
+    const Graph old = graph_take(update);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        if (!op->sums)
+            graph_add(p, update, op);
+        else if (op->kind == OP_all_reduce)
+            whole[whole_count++] = op;
         else
-            parts[part_count++] = ops[i];
+            parts[part_count++] = op;
+    }
     add_parts(p, parts, part_count);
     for (int i = 0; i < whole_count; i++)
         add_pieces(p, whole[i]);

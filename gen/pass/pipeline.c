@@ -20,15 +20,13 @@
 
 /* Keeps the ops between two cuts, in the graph's own order. */
 static void keep_range(Program *p, Graph *graph, const Graph *order, int first, int end) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    bool *kept = arena_array(p->arena, (size_t)count + 1, sizeof *kept);
+    bool *kept = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *kept);
     for (int i = first; i < end; i++)
         kept[order->ops[i]->id] = true;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++)
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
         if (kept[i])
-            graph_add(p, graph, ops[i]);
+            graph_add(p, graph, old.ops[i]);
 }
 
 static void replace(Graph *graph, const Value *from, Value *to) {
@@ -59,17 +57,16 @@ static bool is_used(const Program *p, const Value *v) {
 /* Drops what load computes only for other stages. */
 static void keep_load(Program *p) {
     Graph *load = &p->entry[ENTRY_LOAD];
-    Op **ops = load->ops;
-    int count = load->op_count, kept = count;
-    graph_set_ops(p, load, NULL, 0);
-    for (int i = count - 1; i >= 0; i--) {
+    const Graph old = graph_take(load);
+    int kept = old.op_count;
+    for (int i = old.op_count - 1; i >= 0; i--) {
         bool used = false;
-        for (int k = 0; k < ops[i]->out_count; k++)
-            used |= is_used(p, ops[i]->out[k]);
+        for (int k = 0; k < old.ops[i]->out_count; k++)
+            used |= is_used(p, old.ops[i]->out[k]);
         if (!used)
             continue;
-        ops[--kept] = ops[i];
-        graph_set_ops(p, load, ops + kept, count - kept);
+        old.ops[--kept] = old.ops[i];
+        graph_set_ops(p, load, old.ops + kept, old.op_count - kept);
     }
 }
 
@@ -262,18 +259,17 @@ static Value *as_summed(const Graph *graph, Value *v) {
  * there on all ops read the sum. */
 static void sum_first(Program *p, Graph *graph, Value *mine, const char *name, Pos pos) {
     Value *sum = value_alias(p, mine, name);
-    Op **ops = graph->ops;
-    int count = graph->op_count;
     bool found = false;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < ops[i]->in_count && !found; k++)
-            if (!op_is(ops[i], TRAIT_COLLECTIVE) && value_overlaps(ops[i]->in[k], mine)) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        const Op *op = old.ops[i];
+        for (int k = 0; k < op->in_count && !found; k++)
+            if (!op_is(op, TRAIT_COLLECTIVE) && value_overlaps(op->in[k], mine)) {
                 add_sum(p, graph, as_summed(graph, mine), sum, pos);
-                read_sums(p, ops + i, count - i, sum);
+                read_sums(p, old.ops + i, old.op_count - i, sum);
                 found = true;
             }
-        graph_add(p, graph, ops[i]);
+        graph_add(p, graph, old.ops[i]);
     }
     ENSURE(found, "nothing reads %s", name);
 }

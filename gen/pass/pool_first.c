@@ -44,10 +44,9 @@ static void swap(Program *p, Graph *graph, const Op *activation, const Op *pool)
 }
 
 static bool rewrite(Program *p, Graph *graph) {
-    const Graph old = *graph;
     if (!graph_find(graph, OP_max_pool2d))
         return false;
-    graph_set_ops(p, graph, NULL, 0);
+    const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
         const Op *activation = activation_of(&old, old.ops[i]);
         if (activation)

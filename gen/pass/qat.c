@@ -157,16 +157,14 @@ static void round_operands(const Rounding *r, int i, Op *op) {
 }
 
 static void rewrite(Program *p, const Spec *spec, Graph *graph) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
     Rounding r = {.program = p, .spec = spec, .graph = graph};
     r.rounded = arena_array(p->arena, (size_t)p->value_count, sizeof(Value *));
-    r.reader = arena_array(p->arena, (size_t)count + 1, sizeof(Value *));
+    r.reader = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof(Value *));
     find_differences(&r);
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        round_operands(&r, i, ops[i]);
-        graph_add(p, graph, ops[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        round_operands(&r, i, old.ops[i]);
+        graph_add(p, graph, old.ops[i]);
     }
 }
 

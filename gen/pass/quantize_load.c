@@ -137,12 +137,10 @@ static void keep_packed(const Quantizer *q, const Packed *packed) {
 void quantize_load(const Quantizer *q) {
     Program *p = q->program;
     Graph *load = &p->entry[ENTRY_LOAD];
-    Op **ops = load->ops;
-    int count = load->op_count;
-    graph_set_ops(p, load, NULL, 0);
+    const Graph old = graph_take(load);
     for (int i = 0; i < q->storage_count; i++)
         for (int k = 0; k < q->homes[i].count; k++)
             keep_packed(q, &q->homes[i].packed[k]);
-    for (int i = 0; i < count; i++)
-        graph_add(p, load, ops[i]);
+    for (int i = 0; i < old.op_count; i++)
+        graph_add(p, load, old.ops[i]);
 }

@@ -134,18 +134,16 @@ static Value *codes_of(const Quantizer *q, const Value *weight) {
 }
 
 void quantize_readers(const Quantizer *q, Graph *graph) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
     bool forward = graph == &q->program->entry[ENTRY_MICRO_STEP];
     const Op *loss = forward ? graph_producer(graph, q->program->loss_of_micro_step) : NULL;
-    graph_set_ops(q->program, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        forward &= ops[i] != loss;
-        for (int k = 0; k < ops[i]->in_count; k++)
-            if (is_packed(q, ops[i]->in[k]))
-                ops[i]->in[k] = ops[i]->kind == OP_export
-                                    ? codes_of(q, ops[i]->in[k])
-                                    : decoded(q, graph, ops[i], ops[i]->in[k], forward);
-        graph_add(q->program, graph, ops[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        forward &= op != loss;
+        for (int k = 0; k < op->in_count; k++)
+            if (is_packed(q, op->in[k]))
+                op->in[k] = op->kind == OP_export ? codes_of(q, op->in[k])
+                                                  : decoded(q, graph, op, op->in[k], forward);
+        graph_add(q->program, graph, op);
     }
 }

@@ -52,16 +52,14 @@ static Op *find_maker(Program *p, const GraphUses *uses, const Op *op) {
 }
 
 static void rewrite(Program *p, Graph *graph, Op *const *maker) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
         if (maker[i]) {
-            Op *again = again_new(p, maker[i], ops[i - 1]);
+            Op *again = again_new(p, maker[i], old.ops[i - 1]);
             graph_add(p, graph, again);
-            op_read_instead(ops[i], maker[i]->out[0], again->out[0]);
+            op_read_instead(old.ops[i], maker[i]->out[0], again->out[0]);
         }
-        graph_add(p, graph, ops[i]);
+        graph_add(p, graph, old.ops[i]);
     }
 }
 

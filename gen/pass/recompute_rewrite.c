@@ -85,7 +85,7 @@ void recompute_rewrite(Recomputation *r, const Turns *s) {
     Op **made = arena_array(&scratch, (size_t)s->count + 1, sizeof *made);
     int *after = arena_array(&scratch, (size_t)s->count + 1, sizeof *after);
     find_turns(s, arena_array(&scratch, (size_t)r->op_count + 1, sizeof(int)), after);
-    graph_set_ops(r->program, r->graph, NULL, 0);
+    graph_take(r->graph);
     for (int i = 0; i < s->count; i++) {
         Op *op = made[i] = op_of(&w, &s->turn[i], after[i] < 0 ? NULL : made[after[i]]);
         if (s->turn[i].again)

@@ -67,17 +67,15 @@ static void hold_back(const Scatter *s) {
 
 static void scatter_all(Scatter *s) {
     const TrainState *t = &s->p->train;
-    Op **ops = s->graph->ops;
     Op **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
-    int count = s->graph->op_count;
     for (int k = 0; k < t->section_count; k++)
         last[k] = graph_last(s->graph, op_writes_part, t->sections[k].gradient);
-    graph_set_ops(s->p, s->graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        graph_add(s->p, s->graph, ops[i]);
+    const Graph old = graph_take(s->graph);
+    for (int i = 0; i < old.op_count; i++) {
+        graph_add(s->p, s->graph, old.ops[i]);
         for (int k = 0; k < t->section_count; k++)
-            if (last[k] == ops[i])
-                scatter(s, &t->sections[k], ops[i]);
+            if (last[k] == old.ops[i])
+                scatter(s, &t->sections[k], old.ops[i]);
     }
 }
 

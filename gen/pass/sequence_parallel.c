@@ -119,18 +119,16 @@ static void split_op(Rows *r, Op *op) {
 }
 
 static void split_graph(Program *p, Graph *graph, const Spec *spec) {
-    int count = graph->op_count;
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     Rows r = {.program = p, .graph = graph, .pos = pos};
-    r.room = p->value_count + count; /* each op adds at most one value */
+    r.room = p->value_count + graph->op_count; /* each op adds at most one value */
     r.chunks = spec->parallelism.sequence_parallel_chunks;
     r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
     r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);
     r.gathered = arena_array(p->arena, (size_t)r.room, sizeof *r.gathered);
-    Op **ops = graph->ops;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++)
-        split_op(&r, ops[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
+        split_op(&r, old.ops[i]);
 }
 
 bool pass_sequence_parallel(Program *p, const Spec *spec) {

@@ -307,13 +307,11 @@ bool pass_shard(Program *p, const Spec *spec) {
     t->exp_avg_sq = piece_of(&s, t->exp_avg_sq, "exp_avg_sq.piece");
     share_codes(&s, &t->coded);
     make_weight(&s);
-    Op **ops = update->ops;
-    int count = update->op_count;
-    graph_set_ops(p, update, NULL, 0);
+    const Graph old = graph_take(update);
     sum_gradient(&s);
-    sum_figures(&s, ops, count);
-    for (int i = 0; i < count; i++)
-        rewrite(&s, ops[i]);
+    sum_figures(&s, old.ops, old.op_count);
+    for (int i = 0; i < old.op_count; i++)
+        rewrite(&s, old.ops[i]);
     keep_pieces(&s);
     keep_weights(&s);
     return true;

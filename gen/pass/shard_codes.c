@@ -128,7 +128,7 @@ static void keep_piece(Sharing *s, const char *module) {
     own->role = ROLE_BUFFER;
     Value *in[] = {s->filled, program_place(p, GROUP_SHARD)};
     Value *zeros = value_alias(p, s->filled, s->filled->name);
-    graph_set_ops(p, load, NULL, 0);
+    graph_take(load);
     for (int i = 0; i < count; i++) {
         if (i == first)
             op_add_into(p, load, OP_zero, zeros->name, NULL, 0, &zeros, 1, (Attr){0}, s->pos);

@@ -37,9 +37,9 @@ static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choi
 }
 
 /* Whether any op other than a sum reads the losses. */
-static bool reads_rows(Op *const *ops, int count, const Value *losses) {
-    for (int i = 0; i < count; i++)
-        if (ops[i]->kind != OP_sum && op_reads(ops[i], losses))
+static bool reads_rows(const Graph *graph, const Value *losses) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind != OP_sum && op_reads(graph->ops[i], losses))
             return true;
     return false;
 }
@@ -51,22 +51,22 @@ static void spread(Program *p, Graph *graph, Value *made, Value *losses, Choice 
 }
 
 static void skip(Program *p, Graph *graph, Op *loss, Choice c, Pos pos) {
-    Op **ops = graph->ops, *head = find_head(graph, loss);
+    Op *head = find_head(graph, loss);
     Value *made = NULL, *losses = loss->out[0];
-    int count = graph->op_count;
     if (!head)
         return;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        if (ops[i] == head || ops[i] == loss) {
-            made = rebuild(p, graph, ops[i], head, loss, c, made, pos);
-            if (ops[i] == loss && reads_rows(ops, count, losses))
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        if (op == head || op == loss) {
+            made = rebuild(p, graph, op, head, loss, c, made, pos);
+            if (op == loss && reads_rows(&old, losses))
                 spread(p, graph, made, losses, c, pos);
             continue;
         }
-        if (ops[i]->kind == OP_sum)
-            op_read_instead(ops[i], losses, made);
-        graph_add(p, graph, ops[i]);
+        if (op->kind == OP_sum)
+            op_read_instead(op, losses, made);
+        graph_add(p, graph, op);
     }
 }
 

@@ -77,12 +77,9 @@ static bool *backward_ops(Split *b, Arena *arena) {
 static void split(Program *p, Split *b, Arena *arena) {
     Graph *forward = &p->entry[ENTRY_MICRO_STEP], *backward = &p->entry[ENTRY_BACKWARD];
     const bool *later = backward_ops(b, arena);
-    Op **ops = forward->ops;
-    int count = forward->op_count;
-    graph_set_ops(p, forward, NULL, 0);
-    graph_set_ops(p, backward, NULL, 0);
-    for (int i = 0; i < count; i++)
-        graph_add(p, later[i] ? backward : forward, ops[i]);
+    const Graph old = graph_take(forward);
+    for (int i = 0; i < old.op_count; i++)
+        graph_add(p, later[i] ? backward : forward, old.ops[i]);
 }
 
 static bool *used_storages(const Program *p, const Graph *graph, Arena *arena) {

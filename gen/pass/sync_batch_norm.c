@@ -56,15 +56,14 @@ bool pass_sync_batch_norm(Program *p, const Spec *spec) {
     Sync sync = {p, graph, mesh_ranks(&p->mesh, GROUP_DATA)};
     if (!spec->parallelism.sync_batch_norm || !mesh_has(&p->mesh, GROUP_DATA))
         return false;
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        if (ops[i]->kind == OP_batch_norm_stats)
-            sync_stats(&sync, ops[i]);
-        if (ops[i]->kind == OP_batch_norm_grad)
-            sync_grad(&sync, ops[i]);
-        graph_add(p, graph, ops[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        if (op->kind == OP_batch_norm_stats)
+            sync_stats(&sync, op);
+        if (op->kind == OP_batch_norm_grad)
+            sync_grad(&sync, op);
+        graph_add(p, graph, op);
     }
     return true;
 }

@@ -318,11 +318,10 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     s.fate = arena_array(p->arena, ops, sizeof *s.fate);
     s.held = arena_array(p->arena, values, sizeof *s.held);
     ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
-    Op **old = graph->ops;
-    graph_set_ops(p, graph, NULL, 0);
-    for (size_t i = 0; i < ops; i++) {
-        split_op(&s, old[i]);
-        graph_add(p, graph, old[i]);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        split_op(&s, old.ops[i]);
+        graph_add(p, graph, old.ops[i]);
     }
 }
 

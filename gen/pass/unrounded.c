@@ -68,7 +68,6 @@ static void drop_unread(Program *p, Graph *graph) {
 void add_unrounded(Program *p, Entry from, Entry to, Unrounded what) {
     const Graph *graph = &p->entry[from];
     Graph *twin = &p->entry[to];
-    graph_set_ops(p, twin, NULL, 0);
     for (int i = 0; i < graph->op_count; i++)
         graph_add(p, twin, twin_of(p, graph->ops[i], what));
     for (int i = 0; i < twin->op_count; i++)

@@ -74,23 +74,22 @@ static bool *find_heads(Program *p, const Graph *graph) {
 }
 
 static void split_graph(Program *p, Graph *graph, Pos pos) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
     const bool *is_head = find_heads(p, graph);
     const bool *is_part = find_parts(p, graph);
     Value *part = NULL, *sum = NULL;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        op_read_instead(ops[i], part, sum);
-        if (ops[i]->kind == OP_embedding)
-            split_embedding(p, graph, ops[i], pos);
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        op_read_instead(op, part, sum);
+        if (op->kind == OP_embedding)
+            split_embedding(p, graph, op, pos);
         else if (is_head[i])
-            split_head(p, graph, ops[i], pos);
-        else if (ops[i]->kind == OP_cross_entropy)
-            split_loss(p, ops[i]);
-        graph_add(p, graph, ops[i]);
+            split_head(p, graph, op, pos);
+        else if (op->kind == OP_cross_entropy)
+            split_loss(p, op);
+        graph_add(p, graph, op);
         if (is_part[i]) {
-            part = ops[i]->out[0];
+            part = op->out[0];
             sum = tensor_sum(p, graph, part, pos);
         }
     }
