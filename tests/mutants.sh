@@ -290,21 +290,21 @@ mutant grad_of_a_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \
     'lane / 4 + i / 2 % 2 * 8;' 'lane / 4;' tests/sim/test_template_run.sh
 mutant grad_of_a_with_another_v gen/templates/low_rank_grads_mma.cu \
     'const bool of_a = row >= TILE_ROWS;' 'const bool of_a = row < 0;' tests/sim/test_template_run.sh
-mutant grad_of_a_where_it_loses gen/pass/low_rank_grad_a.c \
+mutant grad_of_a_where_it_loses gen/pass/low_rank_grad_a_time.c \
     'return ms < device_op_ms(' 'return 0 * ms < device_op_ms(' build/unit/test_low_rank
-mutant grad_of_a_where_nothing_is_kept gen/pass/low_rank_grad_a.c \
+mutant grad_of_a_where_nothing_is_kept gen/pass/low_rank_grad_a_time.c \
     'if (spec->activation_checkpoint.mode == RECOMPUTE_FULL)' 'if (spec->activation_checkpoint.mode > RECOMPUTE_FULL)' \
     build/unit/test_low_rank
 mutant grad_of_a_in_too_wide_tiles gen/devices/low_rank_tiles.c \
     '(!s.only_a || thread_sums(s, &t, 1) <= MOST_SUMS)' '(!s.only_a || thread_sums(s, &t, 1) > 0)' \
     build/unit/test_low_rank
-mutant grad_of_a_with_the_first_u gen/pass/low_rank_grad_a.c \
-    'value_columns(p, kept, v->offset - begin,' 'value_columns(p, kept, 0 * (v->offset - begin),' \
+mutant grad_of_a_with_the_first_u gen/pass/keep_columns.c \
+    'value_columns(p, kept, v->offset - to->offset,' 'value_columns(p, kept, 0 * (v->offset - to->offset),' \
     build/unit/test_low_rank
 mutant norm_made_from_its_result gen/graph/op_table.c \
     'apply->in[apply->in_count++] = op->out[i];' 'apply->in[apply->in_count++] = op->out[i] ? op->out[1] : NULL;' \
     build/unit/test_ops_forward
-mutant grad_of_a_keeps_its_input gen/pass/low_rank_grad_a.c \
+mutant grad_of_a_keeps_its_input gen/pass/keep_columns.c \
     'op_read_instead(readers[i], v, own);' 'op_read_instead(readers[i], own, own);' build/unit/test_low_rank
 mutant grad_of_a_holds_others_back gen/pass/low_rank_grad_a.c \
     'graph->ops[i]->after = op_before(graph, grad);' 'graph->ops[i]->after = graph->ops[grad->id];' \

@@ -194,6 +194,8 @@ Op *use_maker(const GraphUses *, const Value *);
 Op *const *use_readers(const GraphUses *, const Value *, int *count);
 /* Whether an op that reads any of v has a body, which could join the kernel that makes v. */
 bool use_read_by_body(const GraphUses *, const Value *);
+/* Whether an op of backward, other than `except`, reads the value under this name. */
+bool use_read_in_backward(const GraphUses *, const Value *, const Op *except);
 
 /* ---- programs --------------------------------------------------------------------------------- */
 

@@ -50,3 +50,12 @@ bool use_read_by_body(const GraphUses *uses, const Value *v) {
     }
     return false;
 }
+
+bool use_read_in_backward(const GraphUses *uses, const Value *v, const Op *except) {
+    int count;
+    Op *const *readers = use_readers(uses, v, &count);
+    for (int i = 0; i < count; i++)
+        if (readers[i] != except && readers[i]->phase != PHASE_FORWARD)
+            return true;
+    return false;
+}
