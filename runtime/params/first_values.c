@@ -19,6 +19,8 @@ static struct RtSources open_sources(const Rt *rt) {
     if (s.model_dir)
         s.model = weights_open_model(s.model_dir, options->init_dir ? NULL : settings->base_spec,
                                      settings->config_json);
+    if (s.model)
+        weights_refuse_biases(s.model, s.model_dir, rt->program->params, rt->program->param_count);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
     if (s.adapter && !rt->program->pipeline) /* a stage has only its own parameters */

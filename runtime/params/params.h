@@ -108,6 +108,8 @@ StFile *weights_open_adapter(const char *dir, const char *adapter_json);
 /* Refuses tensors of an adapter that none of the parameters is: without them its results differ. */
 void weights_require_all_read(const StFile *file, const char *dir, const RtParam *params,
                               int count);
+/* Refuses biases of a model to weights of the program, which computes without them. */
+void weights_refuse_biases(const StFile *file, const char *dir, const RtParam *params, int count);
 /* Returns the tensor's name as the file has it: files of a model saved without its head also lack
  * the prefix of names ("transformer.", "model."). */
 const char *weights_name(const StFile *file, const char *name);

@@ -198,6 +198,27 @@ void weights_require_all_read(const StFile *file, const char *dir, const RtParam
     }
 }
 
+static bool has_param(const RtParam *params, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+void weights_refuse_biases(const StFile *file, const char *dir, const RtParam *params, int count) {
+    for (int i = 0; i < count; i++) {
+        char bias[RT_MAX_PATH];
+        const char *name = params[i].name, *last = strrchr(name, '.');
+        if (!last || strcmp(last, ".weight") != 0)
+            continue;
+        snprintf(bias, sizeof bias, "%.*s.bias", (int)(last - name), name);
+        if (st_find(file, weights_name(file, bias)) && !has_param(params, count, bias))
+            rt_fail("%s: has %s, but this program computes %s without a bias; generate it for a "
+                    "family with that bias, or use other weights",
+                    dir, bias, name);
+    }
+}
+
 static void print_shape(char *text, size_t size, int rank, const int64_t *shape) {
     size_t used = (size_t)snprintf(text, size, "[");
     for (int i = 0; i < rank && used < size; i++)

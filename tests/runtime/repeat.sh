@@ -448,6 +448,10 @@ test_excess_in_files() {
         ! run whole_adapter more_out --init "$other" --steps 0 &&
             says more_out "error: .*config.json: $(echo "${change%%:*}" | tr -d '"') is" || return 1
     done
+    rm -rf "$other" && cp -r $cases/qwen2/model "$other" && sed -i 's/Qwen2For/LlamaFor/; s/"qwen2"/"llama"/' "$other/config.json" &&
+        program without_biases $cases/qwen2/spec.toml "model.config=$other" || return 1
+    ! run without_biases more_out --init "$other" --steps 0 &&
+        says more_out 'error: .*: has .*\.q_proj\.bias, but this program computes .*\.q_proj\.weight without a bias'
 }
 
 # If merging is impossible, an error says why before anything is trained.
