@@ -20,12 +20,11 @@ static struct RtSources open_sources(const Rt *rt) {
         s.model = weights_open_model(s.model_dir, options->init_dir ? NULL : settings->base_spec,
                                      settings->config_json);
     if (s.model)
-        weights_refuse_biases(s.model, s.model_dir, rt->program->params, rt->program->param_count);
+        weights_refuse_biases(s.model, s.model_dir, rt->program);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
-    if (s.adapter && !rt->program->pipeline) /* a stage has only its own parameters */
-        weights_require_all_read(s.adapter, s.adapter_dir, rt->program->params,
-                                 rt->program->param_count);
+    if (s.adapter)
+        weights_require_all_read(s.adapter, s.adapter_dir, rt->program);
     return s;
 }
 
