@@ -92,7 +92,7 @@ mutant rope_grad_has_another_reader gen/pass/fuse_rope_grads.c \
     'if (ropes->of[r])
                 return false;' '' build/unit/test_fuse_rope_grads
 mutant relu_of_unrounded_norm gen/graph/ops_batch_norm.c \
-    'stored == p->real ? y : step_round(body, stored, y)' 'stored == p->real ? y : y' build/unit/test_fuse_relu_grads
+    'stored == body->program->real ? y : step_round(body, stored, y)' 'stored == body->program->real ? y : y' build/unit/test_fuse_relu_grads
 mutant relu_grad_of_overwritten_gradient gen/pass/fuse_relu_grads.c \
     'op_writes_part(graph->ops[i], n->relu_grad->in[1])' 'op_writes_part(graph->ops[i], graph->ops[i]->in[0])' build/unit/test_fuse_relu_grads
 mutant attention_mask gen/templates/attention_fma.cu \
@@ -326,7 +326,7 @@ mutant low_rank_product_of_one_tile gen/templates/low_rank_matmul_mma.cu \
 mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \
     '% Rows::SHARES * Rows::SHARE_COLS' '* 0 * Rows::SHARE_COLS' tests/oracle/run.sh --one demo bf16 read_once
 mutant approximate_in_fp32 gen/graph/ops_pointwise.c \
-    'p->activation == DT_BF16 ||' 'p->activation != DT_F64 ||' tests/emit/run.sh only_16_bits_are_approximate
+    'activation == DT_BF16 ||' 'activation != DT_F64 ||' tests/emit/run.sh only_16_bits_are_approximate
 mutant low_rank_product_of_rounded gen/pass/low_rank_matmul.c \
     'if (body && !body_is_pointwise(body))' 'if (!body)' build/unit/test_low_rank
 mutant low_rank_product_on_few_rows gen/pass/low_rank_matmul.c \

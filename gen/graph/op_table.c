@@ -263,7 +263,8 @@ Body *op_expand(const Program *p, const Op *op) {
     if (!op_table[op->kind].expand)
         return NULL;
     Body *body = body_new(p->arena, 0, 0);
-    op_table[op->kind].expand(p, op, body);
+    body->program = p;
+    op_table[op->kind].expand(op, body);
     ENSURE(body->rows > 0 && body->cols > 0, "op %s: its body has no space", op->name);
     return body;
 }

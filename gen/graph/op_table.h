@@ -11,7 +11,7 @@ typedef struct Backward Backward;
 /* The rules that the rows of ops.h name. Including ops.h below declares them. */
 typedef void ShapeRule(Program *, Op *);
 typedef void GradientRule(Backward *, const Op *);
-typedef void ExpandRule(const Program *, const Op *, Body *); /* sets body->rows, cols too */
+typedef void ExpandRule(const Op *, Body *); /* sets body->rows, cols too */
 typedef double FlopsRule(const Op *);
 
 #define OP(name, traits, shape, gradient, expand, flops, launch) \

@@ -21,8 +21,7 @@ void shape_rope_table(Program *p, Op *op) {
     op_expect(op, op->out_count == 2 && value_cols(op->out[0]) == value_cols(op->in[0]), "results");
 }
 
-void expand_rope_table(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rope_table(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int place = step_cast(body, TYPE_REAL, step_index(body, STEP_ROW));
     step_hinted(body, place, "position");
@@ -82,16 +81,14 @@ static void rotate(const Op *op, Body *body, bool back) {
     step_store(body, op->out[0], y);
 }
 
-void expand_rope(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rope(const Op *op, Body *body) {
     if (value_same_place(op->in[0], op->out[0]))
         rotate_pairs(op, body);
     else
         rotate(op, body, false);
 }
 
-void expand_rope_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rope_grad(const Op *op, Body *body) {
     rotate(op, body, true);
 }
 

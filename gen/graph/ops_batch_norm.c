@@ -58,8 +58,7 @@ void shape_batch_norm_sums(Program *p, Op *op) {
     result_1d(p, op, 1, ".sum_squares", p->real, value_cols(op->in[0]));
 }
 
-void expand_batch_norm_sums(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_batch_norm_sums(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int d = distance(body, op);
     step_col_sum(body, op->out[0], d);
@@ -77,8 +76,7 @@ void shape_batch_norm_stats(Program *p, Op *op) {
     result_1d(p, op, 1, ".rstd", p->real, cols);
 }
 
-void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_batch_norm_stats(const Op *op, Body *body) {
     double momentum = op->attr.momentum;
     int64_t n = op->attr.rows;
     body_space(body, op->in[0]);
@@ -106,16 +104,14 @@ void shape_batch_norm(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_batch_norm(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_batch_norm(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = scale_of(body, rstd, op->in[3]);
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
 }
 
-void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_batch_norm_eval(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int d = distance(body, op), var = step_load(body, op->in[2]);
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
@@ -148,32 +144,32 @@ void shape_batch_norm_relu_grad_sums(Program *p, Op *op) { shape_grad_sums(p, op
 typedef int ActivationGrad(Body *, int y, int dz);
 
 /* dy, with y as batch_norm stored it. */
-static int dy_of(const Program *p, const Op *op, Body *body, ActivationGrad *grad, int y, int dz) {
+static int dy_of(const Op *op, Body *body, ActivationGrad *grad, int y, int dz) {
     DType stored = op->in[0]->dtype;
-    int rounded = stored == p->real ? y : step_round(body, stored, y);
+    int rounded = stored == body->program->real ? y : step_round(body, stored, y);
     return step_hinted(body, grad(body, step_hinted(body, rounded, "y"), dz), "dy");
 }
 
-static void expand_grad_sums(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
+static void expand_grad_sums(const Op *op, Body *body, ActivationGrad *grad) {
     body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int xhat = step_hinted(body, mul(body, d, rstd), "xhat"), dy = step_load(body, op->in[3]);
     if (grad) {
         int scale = scale_of(body, rstd, op->in[4]);
-        dy = dy_of(p, op, body, grad, step_fma(body, d, scale, step_load(body, op->in[5])), dy);
+        dy = dy_of(op, body, grad, step_fma(body, d, scale, step_load(body, op->in[5])), dy);
     }
     step_col_sum(body, op->out[0], mul(body, dy, xhat));
     step_col_sum(body, op->out[1], dy);
 }
 
-void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
-    expand_grad_sums(p, op, body, NULL);
+void expand_batch_norm_grad_sums(const Op *op, Body *body) {
+    expand_grad_sums(op, body, NULL);
 }
-void expand_batch_norm_relu_grad_sums(const Program *p, const Op *op, Body *body) {
-    expand_grad_sums(p, op, body, relu_grad_of);
+void expand_batch_norm_relu_grad_sums(const Op *op, Body *body) {
+    expand_grad_sums(op, body, relu_grad_of);
 }
-void expand_batch_norm_relu6_grad_sums(const Program *p, const Op *op, Body *body) {
-    expand_grad_sums(p, op, body, relu6_grad_of);
+void expand_batch_norm_relu6_grad_sums(const Op *op, Body *body) {
+    expand_grad_sums(op, body, relu6_grad_of);
 }
 
 static void shape_grad(Program *p, Op *op, int operands) {
@@ -187,7 +183,7 @@ void shape_batch_norm_relu_grad(Program *p, Op *op) { shape_grad(p, op, 8); }
 
 /* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); factors that depend only
  * on the column are multiplied first, once per thread. */
-static void expand_grad(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
+static void expand_grad(const Op *op, Body *body, ActivationGrad *grad) {
     body_space(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = scale_of(body, rstd, op->in[3]);
@@ -195,18 +191,18 @@ static void expand_grad(const Program *p, const Op *op, Body *body, ActivationGr
     int mean = divided(body, step_load(body, op->in[5]), op->attr.rows);
     int slope = mul(body, rstd, dot), dy = step_load(body, op->in[6]);
     if (grad)
-        dy = dy_of(p, op, body, grad, step_fma(body, d, scale, step_load(body, op->in[7])), dy);
+        dy = dy_of(op, body, grad, step_fma(body, d, scale, step_load(body, op->in[7])), dy);
     int centered = step_hinted(body, sub(body, dy, mean), "centered");
     int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);
     step_store(body, op->out[0], mul(body, scale, step_hinted(body, rest, "rest")));
 }
 
-void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
-    expand_grad(p, op, body, NULL);
+void expand_batch_norm_grad(const Op *op, Body *body) {
+    expand_grad(op, body, NULL);
 }
-void expand_batch_norm_relu_grad(const Program *p, const Op *op, Body *body) {
-    expand_grad(p, op, body, relu_grad_of);
+void expand_batch_norm_relu_grad(const Op *op, Body *body) {
+    expand_grad(op, body, relu_grad_of);
 }
-void expand_batch_norm_relu6_grad(const Program *p, const Op *op, Body *body) {
-    expand_grad(p, op, body, relu6_grad_of);
+void expand_batch_norm_relu6_grad(const Op *op, Body *body) {
+    expand_grad(op, body, relu6_grad_of);
 }

@@ -71,8 +71,7 @@ void shape_own_rows(Program *p, Op *op) {
     result_2d(p, op, 0, ".own", x->dtype, value_rows(x) / ranks, value_cols(x));
 }
 
-void expand_own_rows(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_own_rows(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int before =
         step_binary(body, STEP_MUL, step_load(body, op->in[1]), step_const_int(body, body->rows));

@@ -40,8 +40,7 @@ static int dot_taps(Body *body, const Tap *taps, int count, Value *x, const char
     return sum;
 }
 
-void expand_depthwise_conv2d(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_depthwise_conv2d(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     body_space(body, op->out[0]);
     int count = window_taps(body, &op->attr.window, taps);
@@ -69,8 +68,7 @@ void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
     result_images_in(p, op, p->activation, dy, value_cols(dy));
 }
 
-void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_depthwise_conv2d_input_grad(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     body_space(body, op->out[0]);
     int count = window_taps_back(body, &op->attr.window, taps);
@@ -87,8 +85,7 @@ void shape_depthwise_conv2d_weight_grad(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, k * k, value_cols(x));
 }
 
-void expand_depthwise_conv2d_weight_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_depthwise_conv2d_weight_grad(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     body_space(body, op->in[1]);
     int count = window_taps(body, &op->attr.window, taps), dy = step_load(body, op->in[1]);

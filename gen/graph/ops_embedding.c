@@ -11,8 +11,7 @@ void shape_embedding(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[1]));
 }
 
-void expand_embedding(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_embedding(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int id = step_load(body, op->in[0]);
     if (!op->attr.group) {
@@ -30,8 +29,7 @@ void shape_own_ids(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), 1);
 }
 
-void expand_own_ids(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_own_ids(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     int rows = step_const_int(body, op->attr.rows), none = step_const_int(body, -1);

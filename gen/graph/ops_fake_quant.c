@@ -118,8 +118,7 @@ void shape_token_range(Program *p, Op *op) {
         result_2d(p, op, i, i ? ".most" : ".least", DT_F32, value_rows(op->in[0]), 1);
 }
 
-void expand_token_range(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_token_range(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     Range range = own_range(body, op);
     step_store(body, op->out[0], range.least);
@@ -127,8 +126,8 @@ void expand_token_range(const Program *p, const Op *op, Body *body) {
 }
 
 /* The range of the row over all ranks. */
-static Range range_of(const Program *p, Body *body, const Op *op) {
-    int64_t ranks = mesh_ranks(&p->mesh, op->attr.group), tokens = value_rows(op->in[0]);
+static Range range_of(Body *body, const Op *op) {
+    int64_t ranks = mesh_ranks(&body->program->mesh, op->attr.group), tokens = value_rows(op->in[0]);
     if (!op->attr.group)
         return own_range(body, op);
     Range range = {step_const(body, 0), step_const(body, 0)};
@@ -157,9 +156,9 @@ void shape_fake_quant_tokens(Program *p, Op *op) {
 }
 
 /* The code of zero needs clamping because a subnormal fp16 scale may be off by a half. */
-static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind) {
+static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
     int x = operand(body, op);
-    Range of = range_of(p, body, op);
+    Range of = range_of(body, op);
     int most = of.most, least = step_hinted(body, of.least, "least");
     int range = rounded(body, kind.dtype, STEP_SUB, most, least);
     int code_range = step_named(body, kind.most - kind.least, "CODE_RANGE");
@@ -170,10 +169,10 @@ static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind)
     return coded(body, x, scale, step_hinted(body, clamped(body, kind, zero), "zero_point"));
 }
 
-void expand_fake_quant_tokens(const Program *p, const Op *op, Body *body) {
+void expand_fake_quant_tokens(const Op *op, Body *body) {
     Kind kind = kind_of(op);
     body_space(body, op->in[0]);
-    step_store(body, op->out[0], decoded(body, kind, coded_tokens(p, body, op, kind)));
+    step_store(body, op->out[0], decoded(body, kind, coded_tokens(body, op, kind)));
 }
 
 void grad_fake_quant_tokens(Backward *b, const Op *op) {
@@ -188,10 +187,10 @@ void shape_fake_quant_tokens_grad(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_fake_quant_tokens_grad(const Program *p, const Op *op, Body *body) {
+void expand_fake_quant_tokens_grad(const Op *op, Body *body) {
     Kind kind = kind_of(op);
     body_space(body, op->in[0]);
-    straight_through(body, op, kind, coded_tokens(p, body, op, kind).code);
+    straight_through(body, op, kind, coded_tokens(body, op, kind).code);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -233,8 +232,7 @@ void shape_fake_quant_weights(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_fake_quant_weights(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_fake_quant_weights(const Op *op, Body *body) {
     Kind kind = kind_of(op);
     body_space(body, op->in[0]);
     step_store(body, op->out[0], decoded(body, kind, coded_weights(body, op, kind)));
@@ -250,8 +248,7 @@ void shape_fake_quant_weights_grad(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
-void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_fake_quant_weights_grad(const Op *op, Body *body) {
     Kind kind = kind_of(op);
     body_space(body, op->in[0]);
     straight_through(body, op, kind, coded_weights(body, op, kind).code);
@@ -272,8 +269,7 @@ static int own_absmax(Body *body, int x) {
     return step_reduce(body, STEP_ROW_MAX, magnitude);
 }
 
-void expand_quantize_groups(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_quantize_groups(const Op *op, Body *body) {
     Kind kind = kind_of(op);
     body_space(body, op->in[0]);
     int x = operand(body, op);
@@ -290,8 +286,7 @@ void shape_decode_groups(Program *p, Op *op) {
     op_expect(op, value_elements(op->in[0]) == value_elements(op->out[0]), "result");
 }
 
-void expand_decode_groups(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_decode_groups(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int x = rounded(body, DT_F32, STEP_MUL, code, step_load(body, op->in[1]));

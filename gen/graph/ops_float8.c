@@ -62,8 +62,7 @@ void shape_fake_quant_float8(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
-void expand_fake_quant_float8(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_fake_quant_float8(const Op *op, Body *body) {
     Float8 f = element(body, op);
     int y = step_binary(body, STEP_MUL, f.code, f.scale);
     step_store(body, op->out[0], narrow(body, DT_F32, y));
@@ -88,8 +87,7 @@ static int scale_gradient(Body *body, const Float8 *f, int inside, int dy) {
     return step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, dy, error));
 }
 
-void expand_fake_quant_float8_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_fake_quant_float8_grad(const Op *op, Body *body) {
     Float8 f = element(body, op);
     int dy = step_load(body, op->in[1]), zero = step_const(body, 0);
     int inside = is_inside(body, &f), largest = step_binary(body, STEP_GE, f.size, f.absmax);

@@ -197,8 +197,7 @@ static int seen(Body *body, const Op *op) {
     return a->boxed ? boxed(body, op, out) : resized(body, op, out);
 }
 
-void expand_image_input(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_image_input(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int x = step_binary(body, STEP_DIV, seen(body, op), step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));

@@ -28,8 +28,8 @@ static int own_labels(Body *body, int labels, Value *place) {
     return step_hinted(body, step_binary(body, STEP_SUB, labels, first), "own_label");
 }
 
-static double class_count(const Program *p, const Op *op, const Body *body) {
-    return (double)body->cols * (double)mesh_ranks(&p->mesh, op->attr.group);
+static double class_count(const Op *op, const Body *body) {
+    return (double)body->cols * (double)mesh_ranks(&body->program->mesh, op->attr.group);
 }
 
 static int has_target(Body *body, int labels) {
@@ -46,12 +46,12 @@ static int smoothed(Body *body, double share, double classes, int picked, int x)
 }
 
 /* The label's logit, smoothed if there is label smoothing. */
-static int pick(const Program *p, const Op *op, Body *body, int x, int labels) {
+static int pick(const Op *op, Body *body, int x, int labels) {
     int picked = step_reduce(body, STEP_ROW_SUM,
                              step_select(body, is_label(body, labels), x, step_const(body, 0)));
     step_hinted(body, picked, "label_logit");
     if (op->attr.label_smoothing > 0)
-        picked = smoothed(body, op->attr.label_smoothing, class_count(p, op, body), picked, x);
+        picked = smoothed(body, op->attr.label_smoothing, class_count(op, body), picked, x);
     return step_hinted(body, picked, "target");
 }
 
@@ -62,13 +62,13 @@ void shape_cross_entropy(Program *p, Op *op) {
     result_2d(p, op, 1, ".lse", p->real, value_rows(op->in[0]), 1);
 }
 
-void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
+void expand_cross_entropy(const Op *op, Body *body) {
     op_expect(op, !op->attr.group, "is not one kernel");
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         weight = step_load(body, op->in[2]);
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
-    int picked = pick(p, op, body, x, labels);
+    int picked = pick(op, body, x, labels);
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
     step_hinted(body, loss, "loss");
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
@@ -83,7 +83,7 @@ void grad_cross_entropy(Backward *b, const Op *op) {
 
 void shape_cross_entropy_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
-void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
+void expand_cross_entropy_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         lse = step_load(body, op->in[2]);
@@ -94,7 +94,7 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax = step_binary(body, STEP_SUB, softmax,
-                              step_named(body, share / class_count(p, op, body), "CLASS_SHARE"));
+                              step_named(body, share / class_count(op, body), "CLASS_SHARE"));
     step_hinted(body, softmax, "softmax");
     int label_share = share > 0 ? step_named(body, 1 - share, "LABEL_SHARE") : step_const(body, 1);
     int less_one = step_binary(body, STEP_SUB, softmax, label_share);
@@ -113,12 +113,12 @@ void shape_cross_entropy_part(Program *p, Op *op) {
     result_2d(p, op, 1, ".target", p->real, value_rows(op->in[0]), 1);
 }
 
-void expand_cross_entropy_part(const Program *p, const Op *op, Body *body) {
+void expand_cross_entropy_part(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]);
     int labels = own_labels(body, step_load(body, op->in[1]), op->in[2]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_LSE, x));
-    step_store(body, op->out[1], pick(p, op, body, x, labels));
+    step_store(body, op->out[1], pick(op, body, x, labels));
 }
 
 void shape_cross_entropy_join(Program *p, Op *op) {
@@ -151,8 +151,7 @@ static int join_lse(Body *body, const int *x, int64_t count) {
     return step_binary(body, STEP_ADD, most, step_unary(body, STEP_LOG, sum));
 }
 
-void expand_cross_entropy_join(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_cross_entropy_join(const Op *op, Body *body) {
     body->rows = value_rows(op->in[2]);
     body->cols = 1;
     int64_t ranks = value_rows(op->in[0]) / body->rows;
@@ -186,8 +185,7 @@ void shape_topk_hits(Program *p, Op *op) {
     result_2d(p, op, 1, ".top5", p->real, value_rows(op->in[0]), 1);
 }
 
-void expand_topk_hits(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_topk_hits(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]);
     int one = step_const(body, 1), zero = step_const(body, 0);
@@ -208,8 +206,7 @@ void shape_sum(Program *p, Op *op) {
     result_1d(p, op, 0, "", op->in[0]->dtype, 1);
 }
 
-void expand_sum(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_sum(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]);
     if (op->in[0]->rank == 1)

@@ -13,8 +13,7 @@ void shape_update_scale(Program *p, Op *op) {
         op_expect(op, value_same_place(op->in[i + 1], op->out[i]), "not updated in place");
 }
 
-void expand_update_scale(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_update_scale(const Op *op, Body *body) {
     const Attr *a = &op->attr;
     body->rows = body->cols = 1;
     int applied = step_binary(body, STEP_LT, step_const(body, 0), step_load(body, op->in[0]));

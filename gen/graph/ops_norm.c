@@ -35,8 +35,7 @@ static void apply_rms_norm(const Op *op, Body *body, int x, int w, int rstd) {
     step_store(body, op->out[0], step_binary(body, STEP_MUL, xhat, w));
 }
 
-void expand_rms_norm(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rms_norm(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int mean = row_mean(body, step_binary(body, STEP_MUL, x, x));
@@ -50,8 +49,7 @@ void shape_norm_apply(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
-void expand_rms_norm_apply(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rms_norm_apply(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     apply_rms_norm(op, body, x, w, step_load(body, op->in[2]));
@@ -67,8 +65,7 @@ void grad_rms_norm(Backward *b, const Op *op) {
 
 void shape_rms_norm_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
-void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rms_norm_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);
@@ -85,8 +82,7 @@ void shape_rms_norm_weight_grad(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
 }
 
-void expand_rms_norm_weight_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rms_norm_weight_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), rstd = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
@@ -118,8 +114,7 @@ static void apply_layer_norm(const Op *op, Body *body, int from_mean, int rstd, 
     step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
 }
 
-void expand_layer_norm(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_layer_norm(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
         b = step_load(body, op->in[2]);
@@ -134,8 +129,7 @@ void expand_layer_norm(const Program *p, const Op *op, Body *body) {
     apply_layer_norm(op, body, from_mean, rstd, w, b);
 }
 
-void expand_layer_norm_apply(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_layer_norm_apply(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
         b = step_load(body, op->in[2]);
@@ -158,8 +152,7 @@ static int layer_norm_xhat(Body *body, int x, int mean, int rstd) {
     return step_hinted(body, step_binary(body, STEP_MUL, centred(body, x, mean), rstd), "xhat");
 }
 
-void expand_layer_norm_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_layer_norm_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int mean = step_load(body, op->in[2]), rstd = step_load(body, op->in[3]);
@@ -177,8 +170,7 @@ void shape_layer_norm_weight_grad(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
 }
 
-void expand_layer_norm_weight_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_layer_norm_weight_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int x = step_load(body, op->in[0]), mean = step_load(body, op->in[1]),
         rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);

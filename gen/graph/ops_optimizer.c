@@ -34,8 +34,7 @@ void shape_sum_squares(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
 }
 
-void expand_sum_squares(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_sum_squares(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int g = step_load(body, op->in[0]);
     step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, g, g));
@@ -48,8 +47,7 @@ void shape_clip_factor(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, 1);
 }
 
-void expand_clip_factor(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_clip_factor(const Op *op, Body *body) {
     body->rows = body->cols = 1;
     int norm = step_unary(body, STEP_SQRT, step_load(body, op->in[0]));
     int scale = op->in_count > 4 ? step_load(body, op->in[4]) : -1;
@@ -79,8 +77,7 @@ void shape_update_gate(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, 1);
 }
 
-void expand_update_gate(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_update_gate(const Op *op, Body *body) {
     body->rows = body->cols = 1;
     int loss = step_load(body, op->in[0]), bad_step = step_load(body, op->in[1]);
     int one = step_const(body, 1), zero = step_const(body, 0);
@@ -103,8 +100,7 @@ void shape_rates(Program *p, Op *op) {
     result_1d(p, op, 2, ".bias_correction2", p->real, 1);
 }
 
-void expand_rates(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rates(const Op *op, Body *body) {
     static const int table[] = {1, 3, 4};
     body->rows = body->cols = 1;
     for (int i = 0; i < op->out_count; i++) {
@@ -174,8 +170,7 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
     return (AdamwStep){step_select(body, apply, new_p, p), new_m, new_v, apply};
 }
 
-void expand_adamw(const Program *program, const Op *op, Body *body) {
-    (void)program;
+void expand_adamw(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]);
@@ -220,8 +215,7 @@ static void store_coded(const Op *op, Body *body, const Coded *c, int moment, in
     step_store(body, op->out[c->absmax_to], step_select(body, apply, largest, c->largest));
 }
 
-void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
-    (void)program;
+void expand_adamw_int8(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     Coded first = {.codes = 2, .absmax = 8, .map = 10, .bounds = 11, .to = 1, .absmax_to = 3};
     Coded second = {.codes = 3, .absmax = 9, .map = 12, .bounds = 13, .to = 2, .absmax_to = 4};
@@ -259,8 +253,7 @@ static int sgd_direction(const Op *op, Body *body, int g, int apply) {
     return step_binary(body, STEP_ADD, g, step_binary(body, STEP_MUL, share, new_buffer));
 }
 
-void expand_sgd(const Program *program, const Op *op, Body *body) {
-    (void)program;
+void expand_sgd(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int factor = step_load(body, op->in[2]), apply = applies(body, factor);
@@ -288,8 +281,7 @@ void shape_record_step(Program *p, Op *op) {
               "not in place");
 }
 
-void expand_record_step(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_record_step(const Op *op, Body *body) {
     body->rows = body->cols = 1;
     int sum = step_load(body, op->in[0]), step = step_load(body, op->in[1]);
     step_store_at(body, op->out[1], step, sum);
@@ -303,8 +295,7 @@ void shape_advance_step(Program *p, Op *op) {
         op_expect(op, value_same_place(op->in[i + 1], op->out[i]), "not in place");
 }
 
-void expand_advance_step(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_advance_step(const Op *op, Body *body) {
     body->rows = body->cols = 1;
     bool stops = op->in_count == 6;
     int apply = applies(body, step_load(body, op->in[0]));

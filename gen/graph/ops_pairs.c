@@ -38,8 +38,7 @@ void shape_sequence_sum(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), 1);
 }
 
-void expand_sequence_sum(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_sequence_sum(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, step_load(body, op->in[0])));
 }
@@ -55,8 +54,7 @@ void shape_sequence_sum_grad(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), op->attr.seq_len);
 }
 
-void expand_sequence_sum_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_sequence_sum_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     step_store(body, op->out[0], step_load(body, op->in[0]));
 }
@@ -66,8 +64,7 @@ void shape_target_count(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), 1);
 }
 
-void expand_target_count(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_target_count(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int has = step_binary(body, STEP_GE, step_load(body, op->in[0]), step_const_int(body, 0));
     int one = step_select(body, has, step_const(body, 1), step_const(body, 0));
@@ -106,8 +103,7 @@ static int packed_row(Body *body, const Op *op, int *own) {
     return row;
 }
 
-void expand_packed_sum(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_packed_sum(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->in[0]);
     int own, row = packed_row(body, op, &own);
@@ -116,8 +112,7 @@ void expand_packed_sum(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, x));
 }
 
-void expand_packed_count(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_packed_count(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->in[0]);
     int own, row = packed_row(body, op, &own);
@@ -139,8 +134,7 @@ void shape_packed_sum_grad(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), 1);
 }
 
-void expand_packed_sum_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_packed_sum_grad(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     int number = step_load(body, op->in[1]), zero = step_const_int(body, 0);
@@ -260,8 +254,7 @@ void shape_pair_loss(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]) / 2, 1);
 }
 
-void expand_pair_loss(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_pair_loss(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     Pair pair = pair_at(body, op, step_index(body, STEP_ROW));
@@ -279,8 +272,7 @@ void shape_pair_loss_grad(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_pair_loss_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_pair_loss_grad(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     int row = step_index(body, STEP_ROW), two = step_const_int(body, 2);
@@ -307,8 +299,7 @@ void shape_pair_metrics(Program *p, Op *op) {
         result_2d(p, op, i, suffix[i], p->real, value_rows(op->in[0]) / 2, 1);
 }
 
-void expand_pair_metrics(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_pair_metrics(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     Pair pair = pair_at(body, op, step_index(body, STEP_ROW));

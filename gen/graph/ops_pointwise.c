@@ -9,8 +9,7 @@ static bool same_shape(const Value *a, const Value *b) {
 
 void shape_pointwise(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
-void expand_add(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_add(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, a, b));
@@ -23,8 +22,7 @@ void grad_add(Backward *b, const Op *op) {
     backward_pass(b, op->in[1], dy);
 }
 
-void expand_mul(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_mul(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, a, b));
@@ -38,8 +36,7 @@ void grad_mul(Backward *b, const Op *op) {
 }
 
 /* y = alpha x */
-void expand_scale(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_scale(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int alpha = step_named(body, op->attr.alpha, "SCALE");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, step_load(body, op->in[0]), alpha));
@@ -50,15 +47,16 @@ void grad_scale(Backward *b, const Op *op) {
 }
 
 /* Of an activation. Rounding its result to 16 bits is far coarser than the approximation. */
-static int sigmoid(const Program *p, Body *body, int x) {
+static int sigmoid(Body *body, int x) {
+    DType activation = body->program->activation;
     int step = step_unary(body, STEP_SIGMOID, x);
-    body->steps[step].approximate = p->activation == DT_BF16 || p->activation == DT_F16;
+    body->steps[step].approximate = activation == DT_BF16 || activation == DT_F16;
     return step_hinted(body, step, "sigmoid");
 }
 
 /* silu(x) = x s with s = sigmoid(x) */
-static int silu(const Program *p, Body *body, int x) {
-    return step_binary(body, STEP_MUL, x, sigmoid(p, body, x));
+static int silu(Body *body, int x) {
+    return step_binary(body, STEP_MUL, x, sigmoid(body, x));
 }
 
 /* silu'(x) = s (1 + x (1 - s)) */
@@ -68,9 +66,9 @@ static int silu_slope(Body *body, int x, int s) {
     return step_binary(body, STEP_MUL, s, step_binary(body, STEP_ADD, one, rest));
 }
 
-void expand_silu(const Program *p, const Op *op, Body *body) {
+void expand_silu(const Op *op, Body *body) {
     body_space(body, op->out[0]);
-    step_store(body, op->out[0], silu(p, body, step_load(body, op->in[0])));
+    step_store(body, op->out[0], silu(body, step_load(body, op->in[0])));
 }
 
 void grad_silu(Backward *b, const Op *op) {
@@ -79,19 +77,19 @@ void grad_silu(Backward *b, const Op *op) {
 }
 
 /* (x, dy) -> dx */
-void expand_silu_grad(const Program *p, const Op *op, Body *body) {
+void expand_silu_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int s = sigmoid(p, body, x);
+    int s = sigmoid(body, x);
     int slope = silu_slope(body, x, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, slope));
 }
 
 /* (gate, up) -> silu(gate) up, the gated unit of Shazeer, arXiv 2002.05202 */
-void expand_swiglu(const Program *p, const Op *op, Body *body) {
+void expand_swiglu(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]);
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(p, body, gate), up));
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(body, gate), up));
 }
 
 /* The gradient of up, silu(gate) dy, does not depend on up. So where gate needs none, as in the first
@@ -114,11 +112,11 @@ void shape_swiglu_grad(Program *p, Op *op) {
     result_2d(p, op, 1, ".up", like->dtype, value_rows(like), value_cols(like));
 }
 
-void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
+void expand_swiglu_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
-    int s = sigmoid(p, body, gate);
+    int s = sigmoid(body, gate);
     int through = step_hinted(body, step_binary(body, STEP_MUL, dy, up), "dy_up");
     int slope = silu_slope(body, gate, s), silu_gate = step_binary(body, STEP_MUL, gate, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, through, slope));
@@ -130,18 +128,18 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
 static const double GELU_SCALE = 1.5957691216057307118, GELU_CUBE = 0.044715;
 
 /* s */
-static int gelu_sigmoid(const Program *p, Body *body, int x, int square) {
+static int gelu_sigmoid(Body *body, int x, int square) {
     int cube = step_binary(body, STEP_MUL, square, step_named(body, GELU_CUBE, "GELU_CUBE"));
     int cubic = step_hinted(body, step_binary(body, STEP_MUL, x, cube), "cubic");
     int inner = step_binary(body, STEP_ADD, x, cubic);
     int scaled = step_binary(body, STEP_MUL, inner, step_named(body, GELU_SCALE, "GELU_SCALE"));
-    return sigmoid(p, body, step_hinted(body, scaled, "scaled"));
+    return sigmoid(body, step_hinted(body, scaled, "scaled"));
 }
 
-void expand_gelu_tanh(const Program *p, const Op *op, Body *body) {
+void expand_gelu_tanh(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]);
-    int s = gelu_sigmoid(p, body, x, step_binary(body, STEP_MUL, x, x));
+    int s = gelu_sigmoid(body, x, step_binary(body, STEP_MUL, x, x));
     step_store(body, op->out[0], step_binary(body, STEP_MUL, x, s));
 }
 
@@ -151,11 +149,11 @@ void grad_gelu_tanh(Backward *b, const Op *op) {
 }
 
 /* (x, dy) -> dx = dy s (1 + (1 - s) x 2 sqrt(2 / pi) (1 + 3 c x^2)) */
-void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
+void expand_gelu_tanh_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int square = step_hinted(body, step_binary(body, STEP_MUL, x, x), "square");
-    int s = gelu_sigmoid(p, body, x, square);
+    int s = gelu_sigmoid(body, x, square);
     int cubes =
         step_binary(body, STEP_MUL, square, step_named(body, 3 * GELU_CUBE, "GELU_CUBE_TIMES_3"));
     int turn = step_binary(body, STEP_MUL, step_binary(body, STEP_ADD, step_const(body, 1), cubes),
@@ -171,15 +169,13 @@ static int not_below_zero(Body *body, int x) {
     return step_hinted(body, y, "at_least_0");
 }
 
-void expand_relu(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_relu(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     step_store(body, op->out[0], not_below_zero(body, step_load(body, op->in[0])));
 }
 
 /* y = min(max(x, 0), 6) */
-void expand_relu6(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_relu6(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int y = not_below_zero(body, step_load(body, op->in[0])), six = step_const(body, 6);
     step_store(body, op->out[0], step_select(body, step_binary(body, STEP_LT, six, y), six, y));
@@ -208,16 +204,14 @@ int relu6_grad_of(Body *body, int y, int dz) {
 }
 
 /* (y, dy) -> dx */
-void expand_relu_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_relu_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     step_store(body, op->out[0], relu_grad_of(body, y, dy));
 }
 
 /* (y, dy) -> dx, which is 0 where y was clamped to 0 or 6 */
-void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_relu6_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     step_store(body, op->out[0], relu6_grad_of(body, y, dy));
@@ -241,8 +235,7 @@ void shape_column_sum(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
 }
 
-void expand_column_sum(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_column_sum(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     step_col_sum(body, op->out[0], step_load(body, op->in[0]));
 }
@@ -260,9 +253,9 @@ void shape_dropout(Program *p, Op *op) {
 
 /* The row's index in the step's global batch. An image may have many rows, but first_row counts
  * images. */
-static int global_row(const Program *p, Body *body, Value *first_row) {
+static int global_row(Body *body, Value *first_row) {
     int first = step_load(body, first_row), row = step_index(body, STEP_ROW);
-    int64_t rows_each = p->tokens > 0 ? body->rows / p->tokens : 1;
+    int64_t tokens = body->program->tokens, rows_each = tokens > 0 ? body->rows / tokens : 1;
     if (rows_each > 1) {
         int each = step_cast(body, TYPE_LONG, step_extent(body, rows_each, "ROWS_PER_IMAGE"));
         first = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, first), each);
@@ -277,12 +270,12 @@ static int first_column(Body *body, Value *place) {
     return step_cast(body, TYPE_LONG, step_binary(body, STEP_MUL, step_load(body, place), cols));
 }
 
-void expand_dropout(const Program *p, const Op *op, Body *body) {
+void expand_dropout(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int x = step_load(body, op->in[0]);
     int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
-    int row = global_row(p, body, op->in[3]);
-    int64_t parts = mesh_ranks(&p->mesh, op->attr.group);
+    int row = global_row(body, op->in[3]);
+    int64_t parts = mesh_ranks(&body->program->mesh, op->attr.group);
     const char *name = parts > 1 ? "ALL_COLS" : "COLS";
     int cols = step_cast(body, TYPE_LONG, step_extent(body, body->cols * parts, name));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
@@ -313,8 +306,7 @@ void shape_cast(Program *p, Op *op) {
     op_expect(op, op->in[0]->plane == op->out[0]->plane, "result in other planes");
 }
 
-void expand_cast(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_cast(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     step_store(body, op->out[0], step_load(body, op->in[0]));
 }

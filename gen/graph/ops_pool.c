@@ -26,8 +26,7 @@ static int is_larger(Body *body, int x, int best) {
                        step_const_bool(body, true));
 }
 
-void expand_max_pool2d(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_max_pool2d(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     body_space(body, op->out[0]);
     int count = window_taps(body, &op->attr.window, taps), best = -1, argmax = -1;
@@ -82,8 +81,7 @@ static void expand_by_window(const Op *op, Body *body) {
     }
 }
 
-void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_max_pool2d_grad(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     if (pool_grad_by_window(op)) {
         expand_by_window(op, body);
@@ -110,8 +108,7 @@ void shape_global_avg_pool2d(Program *p, Op *op) {
     result_2d(p, op, 0, "", x->dtype, op->attr.rows, value_cols(x));
 }
 
-void expand_global_avg_pool2d(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_global_avg_pool2d(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int64_t pixels = body->rows / op->attr.rows;
     int share = step_inverse(body, pixels);
@@ -132,8 +129,7 @@ void shape_global_avg_pool2d_grad(Program *p, Op *op) {
     result_images(p, op, 0, "", dy->dtype, op->attr.rows, value_cols(dy), op->attr.plane);
 }
 
-void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_global_avg_pool2d_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int64_t pixels = body->rows / value_rows(op->in[0]);
     int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW),

@@ -42,8 +42,8 @@ static int int_of(Body *body, StepKind kind, int a, int64_t b) {
 }
 
 /* The index of the row's block in absmax2; the op may have the operand number `place`. */
-static int group_of(const Program *p, const Op *op, Body *body, int place) {
-    int64_t span = op->attr.span, ranks = mesh_ranks(&p->mesh, op->attr.group);
+static int group_of(const Op *op, Body *body, int place) {
+    int64_t span = op->attr.span, ranks = mesh_ranks(&body->program->mesh, op->attr.group);
     int block = step_index(body, STEP_ROW);
     if (op->in_count > place) {
         int spans = int_of(body, STEP_DIV, block, span);
@@ -124,8 +124,7 @@ static int in_blocks(Body *body, Value *list) {
     return listed(body, list, int_of(body, STEP_MIN, place_of(body), value_rows(list) - 1));
 }
 
-void expand_block_absmax(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_block_absmax(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = op->in_count == 2 ? op->attr.rows : value_cols(op->in[0]);
     int x;
@@ -142,8 +141,7 @@ void shape_mean(Program *p, Op *op) {
     result_1d(p, op, 0, "", DT_F32, 1);
 }
 
-void expand_mean(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_mean(const Op *op, Body *body) {
     body->rows = 1;
     body->cols = value_cols(op->in[0]);
     int sum = step_reduce(body, STEP_ROW_SUM, step_load(body, op->in[0]));
@@ -157,8 +155,7 @@ void shape_quantize_4bit(Program *p, Op *op) {
     result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
 }
 
-void expand_quantize_4bit(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_quantize_4bit(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     int64_t bytes_of_block = body->rows / value_rows(op->in[2]);
@@ -180,10 +177,10 @@ void shape_quantize_absmax(Program *p, Op *op) {
     result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
 }
 
-void expand_quantize_absmax(const Program *p, const Op *op, Body *body) {
+void expand_quantize_absmax(const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = 1;
-    int group = group_of(p, op, body, 4);
+    int group = group_of(op, body, 4);
     int x = fp32_of(body, STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1]));
     x = normalized(body, x, listed(body, op->in[2], group));
     step_store(body, op->out[0], count_below(body, op->in[3], x));
@@ -200,25 +197,25 @@ void shape_decode_4bit(Program *p, Op *op) {
 }
 
 /* The block's absmax, decoded if it is a code. */
-static int absmax_of(const Program *p, const Op *op, Body *body) {
+static int absmax_of(const Op *op, Body *body) {
     int absmax = step_load(body, op->in[1]);
     if (op->in_count == 3)
         return absmax;
-    int group = group_of(p, op, body, 6);
+    int group = group_of(op, body, 6);
     int absmax2 = listed(body, op->in[4], group);
     int difference = fp32_of(body, STEP_MUL, listed(body, op->in[5], absmax), absmax2);
     return step_hinted(body, fp32_of(body, STEP_ADD, difference, step_load(body, op->in[3])),
                        "scale");
 }
 
-void expand_decode_4bit(const Program *p, const Op *op, Body *body) {
+void expand_decode_4bit(const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = 2 * value_cols(op->in[0]);
     int codes = step_load_mapped(body, op->in[0], -1, COL_DIVIDE, 2);
     int second = int_of(body, STEP_EQ, int_of(body, STEP_MOD, step_index(body, STEP_COL), 2), 1);
     int code = step_select(body, second, int_of(body, STEP_MOD, codes, 16),
                            int_of(body, STEP_DIV, codes, 16));
-    int absmax = absmax_of(p, op, body);
+    int absmax = absmax_of(op, body);
     int w = listed(body, op->in[2], step_hinted(body, code, "code"));
     step_store_reshaped(body, op->out[0], fp32_of(body, STEP_MUL, w, absmax));
 }
@@ -234,8 +231,7 @@ void shape_quantize_rows(Program *p, Op *op) {
 
 /* The scale is rounded as in bitsandbytes' torch reference, because many 16-bit weights lie halfway
  * between two codes. A row of zeros gets codes 0. */
-void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_quantize_rows(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int least = step_named(body, 1e-35, "LEAST_ABSMAX");
     int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), least);
@@ -250,8 +246,7 @@ void shape_decode_rows(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
-void expand_decode_rows(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_decode_rows(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int w = fp32_of(body, STEP_MUL, code, step_load(body, op->in[1]));

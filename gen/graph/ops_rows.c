@@ -19,8 +19,7 @@ void shape_gather_rows(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), value_cols(op->in[0]));
 }
 
-void expand_gather_rows(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_gather_rows(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int exists, row = chosen(body, op->in[1], &exists);
     int x = step_load_mapped(body, op->in[0], row, COL_SAME, 0);
@@ -38,8 +37,7 @@ void shape_gather_labels(Program *p, Op *op) {
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), 1);
 }
 
-void expand_gather_labels(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_gather_labels(const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     int exists, row = chosen(body, op->in[1], &exists);

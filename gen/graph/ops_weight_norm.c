@@ -20,8 +20,7 @@ void shape_scale_columns(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_scale_columns(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_scale_columns(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int z = step_load(body, op->in[0]);
     int m = step_load(body, op->in[1]), norm = step_load(body, op->in[2]);
@@ -44,8 +43,7 @@ void shape_scale_columns_weight_grad(Program *p, Op *op) {
     result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
 }
 
-void expand_scale_columns_weight_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_scale_columns_weight_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int z = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int inverse = step_binary(body, STEP_DIV, step_const(body, 1), step_load(body, op->in[2]));
@@ -59,8 +57,7 @@ void shape_row_squares(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), 1);
 }
 
-void expand_row_squares(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_row_squares(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int w = step_load(body, op->in[0]);
     step_store(body, op->out[0],
@@ -74,8 +71,7 @@ void shape_low_rank_norm(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, value_rows(e), 1);
 }
 
-void expand_low_rank_norm(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_low_rank_norm(const Op *op, Body *body) {
     body_space(body, op->in[1]);
     int squares = step_load(body, op->in[0]);
     int e = step_load(body, op->in[1]), b = step_load(body, op->in[2]);
@@ -91,8 +87,7 @@ void shape_where_finite(Program *p, Op *op) {
     expect_columns(op, op->in[0], op->in[1]);
 }
 
-void expand_where_finite(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_where_finite(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int m = step_load(body, op->in[0]), other = step_load(body, op->in[1]);
     step_store(body, op->out[0],
@@ -107,8 +102,7 @@ void shape_rows_of_norm(Program *p, Op *op) {
     result_like(p, op, 0, w);
 }
 
-void expand_rows_of_norm(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_rows_of_norm(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int w = step_load(body, op->in[0]), delta = step_load(body, op->in[1]);
     int sum = step_hinted(body, step_binary(body, STEP_ADD, w, delta), "sum");

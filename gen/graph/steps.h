@@ -101,7 +101,8 @@ typedef struct {
 
 typedef struct {
     Arena *arena;
-    int64_t rows, cols; /* iteration space */
+    const struct Program *program; /* for expand rules: that of their op */
+    int64_t rows, cols;            /* iteration space */
     Step *steps;
     int count, capacity;
 } Body;
