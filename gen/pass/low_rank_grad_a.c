@@ -171,7 +171,7 @@ static bool find_again(const Device *device, Program *p, const GraphUses *uses, 
 typedef struct {
     Op *before[MOST_MAKERS], *after;
     bool moves;
-} Place;
+} Slot;
 
 /* The op that holds back what is put right before op `first`: the nearest one that will not move. */
 static Op *op_before(const Graph *graph, const Op *first) {
@@ -198,46 +198,46 @@ static void let_go(const Graph *graph, const Op *grad, const Op *last) {
             graph->ops[i]->after = op_before(graph, grad);
 }
 
-static void move_to_hosts(const Graph *graph, Place *places, const GradOfA *a) {
+static void move_to_hosts(const Graph *graph, Slot *slots, const GradOfA *a) {
     Op *last = a->host[a->hosts - 1];
     let_go(graph, a->grad, last);
-    places[a->grad->id].moves = true;
-    places[last->id].after = a->grad;
+    slots[a->grad->id].moves = true;
+    slots[last->id].after = a->grad;
     a->grad->attr.beside_a = true;
     for (int i = 0; i < a->hosts; i++)
         a->host[i]->attr.beside_a = true;
 }
 
-/* Whether no other path has taken the places. */
-static bool has_places(const Place *places, const GradOfA *a) {
+/* Whether no other path has taken the slots. */
+static bool has_slots(const Slot *slots, const GradOfA *a) {
     return !a->hosts ||
-           (!places[a->twin->id].before[0] && !places[a->host[a->hosts - 1]->id].after);
+           (!slots[a->twin->id].before[0] && !slots[a->host[a->hosts - 1]->id].after);
 }
 
 /* Finds what x's matrix, and those of what x is made from, have besides. */
-static bool find_columns(const GraphUses *uses, const Place *places, const GradOfA *a,
+static bool find_columns(const GraphUses *uses, const Slot *slots, const GradOfA *a,
                          ColumnsBehind *columns) {
     for (int i = 0; i < a->makers; i++) {
         if (!columns_behind(uses, a->maker[i]->out[0], &columns[i]))
             return false;
-        if (columns[i].matrix && places[columns_last_writer(&columns[i])->id].after)
+        if (columns[i].matrix && slots[columns_last_writer(&columns[i])->id].after)
             columns[i].matrix = NULL; /* they have their own place already */
     }
     return true;
 }
 
 /* Returns false, and changes nothing, where that is not possible. */
-static bool make_again(Program *p, const GraphUses *uses, Place *places, const GradOfA *a) {
+static bool make_again(Program *p, const GraphUses *uses, Slot *slots, const GradOfA *a) {
     ColumnsBehind columns[MOST_MAKERS];
-    if (!find_columns(uses, places, a, columns) || !has_places(places, a))
+    if (!find_columns(uses, slots, a, columns) || !has_slots(slots, a))
         return false;
     for (int i = 0; i < a->makers; i++)
         if (columns[i].matrix)
-            places[columns_last_writer(&columns[i])->id].after = columns_keep(p, uses, &columns[i]);
-    Op *grad = a->grad, *first = a->hosts ? a->twin : grad, **again = places[first->id].before;
+            slots[columns_last_writer(&columns[i])->id].after = columns_keep(p, uses, &columns[i]);
+    Op *grad = a->grad, *first = a->hosts ? a->twin : grad, **again = slots[first->id].before;
     repeat_makers(p, uses->graph, a, first, again);
     if (a->hosts)
-        move_to_hosts(uses->graph, places, a);
+        move_to_hosts(uses->graph, slots, a);
     grad->kind = OP_low_rank_grad_a;
     grad->attr.transpose_a = false;
     grad->in[1] = grad->in[0];
@@ -245,15 +245,15 @@ static bool make_again(Program *p, const GraphUses *uses, Place *places, const G
     return true;
 }
 
-static void rewrite(Program *p, Graph *graph, const Place *places) {
+static void rewrite(Program *p, Graph *graph, const Slot *slots) {
     const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
-        for (int k = 0; k < MOST_MAKERS && places[i].before[k]; k++)
-            graph_add(p, graph, places[i].before[k]);
-        if (!places[i].moves)
+        for (int k = 0; k < MOST_MAKERS && slots[i].before[k]; k++)
+            graph_add(p, graph, slots[i].before[k]);
+        if (!slots[i].moves)
             graph_add(p, graph, old.ops[i]);
-        if (places[i].after)
-            graph_add(p, graph, places[i].after);
+        if (slots[i].after)
+            graph_add(p, graph, slots[i].after);
     }
 }
 
@@ -265,16 +265,16 @@ bool pass_low_rank_grad_a(Program *p, const Spec *spec) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, graph);
-    Place *places = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *places);
+    Slot *slots = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *slots);
     bool found = false;
     for (int i = 0; i < graph->op_count; i++) {
         GradOfA again;
         if (find_again(device, p, &uses, graph->ops[i], &again) &&
             (wanted == EVERYWHERE || grad_of_a_gains(device, p, spec, &uses, &again)))
-            found |= make_again(p, &uses, places, &again);
+            found |= make_again(p, &uses, slots, &again);
     }
     if (found)
-        rewrite(p, graph, places);
+        rewrite(p, graph, slots);
     arena_free(&scratch);
     return found;
 }
