@@ -15,6 +15,8 @@
 #include "model/model.h"
 #include "pass/pass.h"
 #include "pass/recompute.h"
+#include "plan/fit.h"
+#include "plan/plan_steps.h"
 
 #include <string.h>
 

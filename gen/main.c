@@ -6,6 +6,8 @@
 #include "cli.h"
 #include "compile.h"
 #include "emit/write.h"
+#include "plan/fit.h"
+#include "plan/print_plan.h"
 #include "spec/sweep.h"
 #include "study/study.h"
 #include <errno.h>

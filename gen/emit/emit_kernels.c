@@ -5,6 +5,7 @@
 #include "emit/fill_template.h"
 #include "emit/names.h"
 #include "emit/shared_bodies.h"
+#include "plan/work.h"
 
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);

@@ -7,6 +7,7 @@
 #include "emit/emit_ranks.h"
 #include "emit/emit_settings.h"
 #include "emit/names.h"
+#include "plan/work.h"
 
 #include <string.h>
 

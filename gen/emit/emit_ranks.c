@@ -3,6 +3,7 @@
 #include "emit/emit_ranks.h"
 
 #include "emit/names.h"
+#include "plan/collectives.h"
 
 void emit_groups(const Plan *plan, StrBuf *out) {
     RankGroup groups[GROUP_SETS];

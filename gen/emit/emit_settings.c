@@ -8,6 +8,7 @@
 #include "emit/emit_ranks.h"
 #include "emit/emit_schedule.h"
 #include "emit/names.h"
+#include "plan/figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #define EMIT_LABELS_H
 
 #include "emit/roll.h"
+#include "plan/plan.h"
 
 /* A launch has a label: the name of its first op without the container, or in backward of the weight
  * that it reads, because the gradient of an operand is named after the operand. A launch of a

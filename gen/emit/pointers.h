@@ -4,6 +4,7 @@
 #define EMIT_POINTERS_H
 
 #include "emit/roll.h"
+#include "plan/plan.h"
 
 /* A number that changes by one per iteration of a repeated run. */
 typedef struct {

@@ -3,7 +3,7 @@
 #define EMIT_ROLL_H
 
 #include "base/arena.h"
-#include "plan/plan.h"
+#include "plan/launch.h"
 
 /* `length` launches from `first` on, repeated `times` times. times is 1 for launches that do not
  * repeat. */

@@ -7,6 +7,7 @@
 #include "base/fileio.h"
 #include "base/sha256.h"
 #include "emit/emit.h"
+#include "plan/print_plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@
  *
  * "After" means by stream order and events, so the proof for one order of the launches covers all
  * orders that can occur. It shares no code with what made the plan. */
-#include "plan/plan.h"
+#include "plan/plan_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

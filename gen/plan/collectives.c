@@ -80,21 +80,6 @@ double collective_ms(const Plan *plan, const Launch *launch) {
     return device_collective_ms(plan->device, c->kind, party, collective_bytes(plan, launch));
 }
 
-Exchanged plan_exchanged(const Plan *plan) {
-    Exchanged sum = {0};
-    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
-        sum.count += plan->exchanged[kind].count;
-        sum.bytes += plan->exchanged[kind].bytes;
-        sum.ms += plan->exchanged[kind].ms;
-    }
-    for (int i = 0; i < PURPOSE_COUNT; i++) {
-        sum.count += plan->copies[i].count;
-        sum.bytes += plan->copies[i].bytes;
-        sum.ms += plan->copies[i].ms;
-    }
-    return sum;
-}
-
 /* Some groups are needed whatever the plan's collectives are: evaluation sums over the data group,
  * pipeline stages exchange values, and all stages must create the same groups. */
 int plan_groups(const Plan *plan, RankGroup groups[GROUP_SETS]) {

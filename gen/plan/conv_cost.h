@@ -2,7 +2,7 @@
 #ifndef PLAN_CONV_COST_H
 #define PLAN_CONV_COST_H
 
-#include "plan/plan.h"
+#include "plan/launch.h"
 
 /* Whether tensor-core kernels read a window's part of a line of x as a run of pairs
  * (conv2d_mma.cu), and the elements in such a run. */

@@ -10,6 +10,7 @@
 #include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/conv_cost.h"
+#include "plan/figures.h"
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 

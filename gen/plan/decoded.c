@@ -1,7 +1,7 @@
 /* Which weights backward finds as forward decoded them, and which it decodes again. */
 #include "base/dotted.h"
 #include "graph/op_table.h"
-#include "plan/plan.h"
+#include "plan/figures.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Whether the plan fits, and what to do if it does not. */
-#include "plan/plan.h"
+#include "plan/fit.h"
+
+#include "plan/print_plan.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
  * spans, and q of one layer, k of the next and v of the third, which may be one stride apart too,
  * are not joined. */
 #include "base/dotted.h"
+#include "plan/plan_steps.h"
 #include "plan/streams.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 
 #include "graph/op_table.h"
 #include "plan/kernels.h"
+#include "plan/plan_steps.h"
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 

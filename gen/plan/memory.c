@@ -10,7 +10,7 @@
  * Storages are placed from the largest to the smallest, each in the smallest gap that fits between
  * storages already placed that are live at the same time. */
 #include "base/rounding.h"
-#include "plan/plan.h"
+#include "plan/plan_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Where in a program most scratch is live: a lower bound of what a plan needs, however well its
  * buffers share bytes. */
-#include "plan/plan.h"
+#include "plan/plan_steps.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Creates a plan and answers questions about a finished one. */
-#include "plan/plan.h"
+/* Creates a plan and answers questions about one and its launches. */
+#include "plan/plan_steps.h"
 
 Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
     Plan *plan = arena_alloc(program->arena, sizeof *plan);
@@ -90,84 +90,4 @@ const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
                 return launch;
         }
     internal_fault(__FILE__, __LINE__, "kernel or product %d has no launch", index);
-}
-
-static bool is_kernel(const Launch *launch) {
-    return launch->kind == LAUNCH_KERNEL || launch->kind == LAUNCH_GEMM;
-}
-
-int plan_kernel_launches(const Plan *plan, Entry entry) {
-    int count = 0;
-    for (int i = 0; i < plan->entry[entry].launch_count; i++)
-        count += is_kernel(&plan->entry[entry].launches[i]);
-    return count;
-}
-
-double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
-    Runs runs = entry_info(entry)->runs;
-    if (runs == RUNS_EACH_MICRO_STEP && !launch->ends_step)
-        return (double)plan->program->micro_steps;
-    return runs != RUNS_ASIDE;
-}
-
-/* How many cards of the process run the entry. */
-static double cards_with(const Plan *plan, Entry entry) {
-    OnCards on = entry_info(entry)->on;
-    double cards = (double)plan->program->cards;
-    return on == ON_ALL_CARDS ? cards : on == ON_OTHER_CARDS ? cards - 1 : 1;
-}
-
-int plan_step_launches(const Plan *plan) {
-    double count = 0;
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        for (int i = 0; i < plan->entry[e].launch_count; i++)
-            if (entry_info((Entry)e)->on != ON_OTHER_CARDS)
-                count += plan_times(plan, (Entry)e, &plan->entry[e].launches[i]);
-    return (int)count;
-}
-
-double plan_step_kernels(const Plan *plan) {
-    double count = 0;
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        for (int i = 0; i < plan->entry[e].launch_count; i++) {
-            const Launch *launch = &plan->entry[e].launches[i];
-            if (is_kernel(launch))
-                count += cards_with(plan, (Entry)e) * plan_times(plan, (Entry)e, launch);
-        }
-    return count;
-}
-
-double plan_step_input_bytes(const Plan *plan) {
-    double batches = (double)plan->program->micro_steps * (double)plan->program->cards;
-    return batches * (double)plan->arena_bytes[ARENA_INPUT];
-}
-
-Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
-
-const char *plan_role_title(Role role) {
-    static const char *const titles[ROLE_COUNT] = {
-        [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
-        [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
-        [ROLE_BUFFER] = "buffers",         [ROLE_CONSTANT] = "constants",
-        [ROLE_DATASET] = "data set",       [ROLE_COUNTER] = "counters, tables",
-        [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
-        [ROLE_ACTIVATION] = "activations", [ROLE_STASH] = "kept, one micro-batch",
-    };
-    return titles[role];
-}
-
-int plan_cards(const Plan *plan) {
-    return (int)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
-}
-
-double plan_step_rows(const Plan *plan) {
-    const Program *p = plan->program;
-    return (double)p->tokens * (double)p->micro_steps *
-           (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
-}
-
-double plan_speedup(const Plan *plan) {
-    const Program *p = plan->program;
-    double batches = (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
-    return batches * plan->alone_ms / plan->step.ms;
 }

@@ -9,8 +9,11 @@
 #include "graph/op_table.h"
 #include "plan/cache.h"
 #include "plan/collectives.h"
+#include "plan/figures.h"
 #include "plan/group.h"
+#include "plan/plan_steps.h"
 #include "plan/streams.h"
+#include "plan/work.h"
 
 #include <math.h>
 #include <string.h>

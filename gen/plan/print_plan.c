@@ -1,6 +1,9 @@
 /* Prints the plan as tables and as JSON. */
+#include "plan/print_plan.h"
+
 #include "base/rounding.h"
-#include "plan/plan.h"
+#include "plan/figures.h"
+#include "plan/fit.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -8,6 +11,18 @@
 #include <string.h>
 
 static const double MIB = 1048576.0;
+
+const char *plan_role_title(Role role) {
+    static const char *const titles[ROLE_COUNT] = {
+        [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
+        [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
+        [ROLE_BUFFER] = "buffers",         [ROLE_CONSTANT] = "constants",
+        [ROLE_DATASET] = "data set",       [ROLE_COUNTER] = "counters, tables",
+        [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
+        [ROLE_ACTIVATION] = "activations", [ROLE_STASH] = "kept, one micro-batch",
+    };
+    return titles[role];
+}
 
 static double arena_mib(const Plan *plan, ArenaKind kind) {
     return (double)plan->arena_bytes[kind] / MIB;

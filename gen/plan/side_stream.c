@@ -8,6 +8,9 @@
  * until the entry ends. So the side stream is used only if it saves enough time and costs little
  * memory. */
 #include "graph/op_table.h"
+#include "plan/figures.h"
+#include "plan/fit.h"
+#include "plan/plan_steps.h"
 #include "plan/streams.h"
 
 #include <string.h>

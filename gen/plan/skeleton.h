@@ -6,7 +6,7 @@
 #ifndef PLAN_SKELETON_H
 #define PLAN_SKELETON_H
 
-#include "plan/plan.h"
+#include "plan/launch.h"
 
 /* Rows wider than this are reread in each phase instead of kept in registers. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };

@@ -14,6 +14,7 @@
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
+#include "plan/plan_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,13 @@
-/* How many bytes launches ask of memory and how much they compute, on any device. launch_work in
- * plan.h covers launches of every kind. */
+/* How many bytes launches ask of memory and how much they compute, on any device. */
 #ifndef PLAN_WORK_H
 #define PLAN_WORK_H
 
 #include "plan/plan.h"
 
-/* issued_bytes, flops and instructions of the launch's body; the rest of the cost is 0. */
+/* Issued bytes, FLOPs and instructions of a launch of any kind; the rest of the cost is 0. Exact for
+ * bodies; a GEMM counts each operand once; templates use the formulas in their head comments. */
+Cost launch_work(const Plan *, const Launch *);
+/* The same of the launch's body alone. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
 /* Instructions per execution of a step. A load, store or draw that serves `width` elements counts
  * per element. */

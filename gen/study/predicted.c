@@ -1,5 +1,7 @@
 /* The plan's predictions for the points of a sweep, as a table or in the formats of a
  * comparison. */
+#include "plan/figures.h"
+#include "plan/fit.h"
 #include "study/study.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 #include "study/study.h"
 
 #include "base/rounding.h"
+#include "plan/figures.h"
+#include "plan/fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 
 #include "graph/attention_operands.h"
 #include "graph/window.h"
+#include "plan/plan_steps.h"
 
 /* ---- matrices by row and column -------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 
 #include "model/model.h"
 #include "pass/pass.h"
+#include "plan/plan_steps.h"
 
 Program *program_of_spec(Arena *arena, const Spec *spec) {
     Program *program = model_build(arena, spec);

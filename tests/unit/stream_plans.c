@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
+#include "plan/plan_steps.h"
 #include "tests/unit/spec_plan.h"
 
 #include <stdlib.h>

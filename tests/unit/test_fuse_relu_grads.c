@@ -12,6 +12,7 @@
 #include "eval.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "plan/plan_steps.h"
 #include "tests/unit/text_spec.h"
 
 static Arena arena;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "plan/phases.h"
+#include "plan/plan_steps.h"
 #include "plan/skeleton.h"
 #include "random_graph.h"
 

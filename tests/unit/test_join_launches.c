@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "plan/plan_steps.h"
+#include "plan/work.h"
 #include "tests/unit/spec_plan.h"
 
 enum { COPIES = 4, ROWS = 16, COLS = 64 };

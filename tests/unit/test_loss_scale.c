@@ -13,6 +13,7 @@
 
 #include "eval.h"
 #include "pass/pass.h"
+#include "plan/plan_steps.h"
 
 enum { ROWS = 2, COLS = 1024, MOST_STEPS = 64 };
 

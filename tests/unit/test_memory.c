@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "plan/plan.h"
+#include "plan/plan_steps.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "pass/pass.h"
 #include "tests/unit/text_spec.h"
 #include "pass/train_state.h"
-#include "plan/plan.h"
+#include "plan/schedule.h"
 #include <string.h>
 
 enum { MOST_STAGES = 8, MOST_MICRO_BATCHES = 16 };

@@ -12,6 +12,7 @@
 
 #include "interpret.h"
 #include "emit/shared_bodies.h"
+#include "plan/plan_steps.h"
 
 enum { MOST_INPUTS = 16 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
-#include "plan/plan.h"
+#include "plan/plan_steps.h"
 #include "tests/unit/spec_plan.h"
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,8 @@
 
 #include "eval.h"
 #include "pass/quantize_maps.h"
+#include "plan/figures.h"
+#include "plan/plan_steps.h"
 #include "tests/unit/spec_plan.h"
 
 enum { ABSMAX_BLOCK = 256 };

@@ -12,7 +12,8 @@
 #include "model/model.h"
 #include "pass/pass.h"
 #include "pass/recompute.h"
-#include "plan/plan.h"
+#include "plan/fit.h"
+#include "plan/plan_steps.h"
 #include "tests/unit/spec_plan.h"
 #include "tests/unit/text_spec.h"
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "plan/plan_steps.h"
 #include "stream_plans.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "plan/figures.h"
+#include "plan/plan_steps.h"
 #include "stream_plans.h"
 
 #include <math.h>

@@ -1,0 +1,37 @@
+/* Figures of a finished plan: numbers of launches, cards, rows and bytes in a step. */
+#ifndef PLAN_FIGURES_H
+#define PLAN_FIGURES_H
+
+#include "plan/plan.h"
+
+/* Kernels and matrix products of one run of an entry. */
+int plan_kernel_launches(const Plan *, Entry);
+/* How often a step runs a launch of the entry on each card that runs the entry; 0: never. */
+double plan_times(const Plan *, Entry, const Launch *);
+/* Launches of every kind in a step of the first card. */
+int plan_step_launches(const Plan *);
+/* Kernels and matrix products in a step of all cards of the process. */
+double plan_step_kernels(const Plan *);
+/* Bytes of batches that a step of all cards of the process copies from the host. */
+double plan_step_input_bytes(const Plan *);
+/* The rate at which the program's matrix products run. */
+Rate plan_rate(const Plan *);
+/* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
+Exchanged plan_exchanged(const Plan *);
+/* Cards of all ranks and stages. */
+int plan_cards(const Plan *);
+/* Tokens, or whatever unit the program counts, in a step of all cards. */
+double plan_step_rows(const Plan *);
+/* Throughput of all cards divided by that of one card alone. */
+double plan_speedup(const Plan *);
+
+/* Weights of few bits that backward reads: how many it finds as forward decoded them, and how many
+ * it decodes again. */
+typedef struct {
+    int kept, again;
+    int64_t kept_bytes;
+} DecodedWeights;
+
+DecodedWeights plan_decoded(const Plan *);
+
+#endif
