@@ -20,13 +20,14 @@ int64_t plan_gemm_workspace(const Plan *plan, int stream) {
     return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
 }
 
-/* INPUT: a batch is copied while its predecessor is computed. In a pipeline all batches of a step
- * are on the device together with those of the next step. */
+/* In a pipeline all batches of a step are on the device together. */
 int64_t plan_slots(const Plan *plan, ArenaKind kind) {
     bool stage = plan->program->stage.count > 1;
     if (kind == ARENA_STASH)
         return plan->schedule.slots;
-    return kind != ARENA_INPUT ? 1 : stage ? 2 * plan->program->micro_steps : 2;
+    if (kind != ARENA_INPUT)
+        return 1;
+    return stage ? INPUT_SLOTS * plan->program->micro_steps : INPUT_SLOTS;
 }
 
 int64_t plan_total_bytes(const Plan *plan) {

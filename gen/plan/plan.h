@@ -15,6 +15,10 @@
  * flight. */
 typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_STASH, ARENA_COUNT } ArenaKind;
 
+/* How many batches, in a pipeline steps, the device has: one is computed while the next is copied. The
+ * runtime captures its graphs once for each. */
+enum { INPUT_SLOTS = 2 };
+
 typedef struct {
     ArenaKind arena;
     int64_t offset; /* bytes, a multiple of 256; -1: never used */

@@ -350,28 +350,28 @@ static void predict_step(Plan *plan) {
 /* ---- memory of the process ------------------------------------------------------------------- */
 
 /* Nodes of all graphs that the runtime captures: a step's last micro-step together with the update,
- * the other micro-steps if there are any, and evaluation, each for both input slots. In a pipeline,
- * the whole step for both halves of the slots. */
+ * the other micro-steps if there are any, and evaluation, each for every input slot. In a
+ * pipeline, the whole step for each half of the slots. */
 static int graph_nodes(const Plan *plan) {
     if (plan->program->stage.count > 1)
-        return 2 * (plan_step_launches(plan) + plan->schedule.count +
-                    plan->entry[ENTRY_EVALUATE].launch_count);
+        return INPUT_SLOTS * (plan_step_launches(plan) + plan->schedule.count +
+                              plan->entry[ENTRY_EVALUATE].launch_count);
     int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
     int early = plan->entry[ENTRY_EARLY_MICRO_STEP].launch_count;
     int evaluate = plan->entry[ENTRY_EVALUATE].launch_count +
                    plan->entry[ENTRY_EVALUATE_CONVERTED].launch_count;
     if (plan->program->cards > 1)
-        return 2 * (micro_step + evaluate) + 2 * plan->entry[ENTRY_COLLECT].launch_count +
+        return INPUT_SLOTS * (micro_step + evaluate + plan->entry[ENTRY_COLLECT].launch_count) +
                plan->entry[ENTRY_UPDATE].launch_count;
     int update = plan->entry[ENTRY_UPDATE].launch_count;
     int last = micro_step + update + (early ? early + update : 0);
     int others = plan->program->micro_steps > 1 ? micro_step + early : 0;
-    return 2 * (last + others + evaluate);
+    return INPUT_SLOTS * (last + others + evaluate);
 }
 
 static int replica_graph_nodes(const Plan *plan) {
     return plan->entry[ENTRY_REPLICATE].launch_count +
-           2 * plan->entry[ENTRY_MICRO_STEP].launch_count;
+           INPUT_SLOTS * plan->entry[ENTRY_MICRO_STEP].launch_count;
 }
 
 static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {

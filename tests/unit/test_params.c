@@ -1,6 +1,5 @@
 /* Parameters on a device that is an array: written values are read back in the file's order,
  * whatever the order in memory, and nothing else changes. */
-#include "pass/train_state.h"
 #include "runtime/comm/comm.h"
 #include "runtime/device/driver.h"
 #include "runtime/params/params.h"
@@ -13,9 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* The compiler cuts moments into blocks that the runtime reads and writes. */
-_Static_assert((int)STATE_BLOCK == (int)RT_MOMENT_BLOCK, "blocks of coded moments");
 
 enum { STATE_BYTES = 4096, BLANK = 0xee };
 
