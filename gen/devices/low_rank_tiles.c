@@ -1,22 +1,29 @@
 #include "devices/low_rank_tiles.h"
 
 #include "base/rounding.h"
+#include "devices/occupancy.h"
 
 #include <math.h>
 
+/* A warp multiplies tiles of 16 rows (mma.sync), and a block has 8 warps. */
+enum { WARPS = 8, WARP_ROWS = 16 };
+
+/* The sizes that the plan chooses among. Some follow from the template, the rest is chosen; no GPU has
+ * compared them with others. On an H200, the kernel swiglu_swiglu_grad_low_rank_grads_8192x8192x16
+ * takes 0.242 ms; planned for an H100, with slower memory: 0.246 (tests/bench/results). */
 enum {
-    TILE = 16384,         /* elements of dy in one tile */
-    SHARE_ROWS = 8 * 16,  /* rows of v's sums that warps exchange: 16 for each */
-    MOST_SHARED = 163840, /* bytes of a block, where the device has as many */
-    MOST_STAGES = 3,
-    NARROWEST = 128,
-    WIDEST = 512,
-    MOST_WAVES = 2
+    TILE = 16384,                   /* elements of dy in one tile: 32 KiB */
+    SHARE_ROWS = WARPS * WARP_ROWS, /* rows of v's sums that warps exchange: by the template */
+    MOST_SHARED = 160 * 1024,       /* bytes of a block; an A100's can have 163 KiB */
+    MOST_STAGES = 3,                /* tiles in shared memory, of which one is multiplied */
+    NARROWEST = WARPS * WARP_ROWS,  /* columns: a tile of dB's sums for each warp, by the template */
+    WIDEST = 512,                   /* columns: four such tiles, whose sums are in registers */
+    MOST_WAVES = 2                  /* turns in which the device runs the blocks */
 };
 
-/* Of a kernel that makes its operands: warps, the largest rank of a path, and sums per thread of
- * gradients. More would spill. */
-enum { WARPS = 8, MOST_RANK = 32, MOST_SUMS = 64 };
+/* Of a kernel that makes its operands: the largest rank of a path, and sums per thread of gradients.
+ * With more, ptxas would spill: two blocks leave a thread 128 registers. */
+enum { MOST_RANK = 32, MOST_SUMS = 64 };
 
 LowRankShape low_rank_shape(const Value *full, const Value *low) {
     return (LowRankShape){
@@ -49,10 +56,8 @@ static int64_t thread_sums(LowRankShape s, const LowRankTiles *t, int gradients)
     return gradients * (t->cols / WARPS) * wide_rank(s) / 32;
 }
 
-/* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
 static int64_t blocks_by_shared(const Device *device, int64_t shared_bytes) {
-    int64_t reserved = 1024;
-    return (device_block_shared_bytes(device) + reserved) / (shared_bytes + reserved);
+    return (device_block_shared_bytes(device) + RESERVED_SHARED) / (shared_bytes + RESERVED_SHARED);
 }
 
 bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
@@ -119,9 +124,15 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
 
 /* ---- low_rank_matmul ------------------------------------------------------------------------- */
 
-/* The fewest rows of a block; the elements of x in one tile; how many blocks a multiprocessor needs to
- * be busy, and how many at most have registers. */
-enum { WARP_ROWS = 16, ROWS_TILE = 8192, BUSY_BLOCKS = 2, MOST_BLOCKS = 4, WIDE_FOR_THREE = 48 };
+enum {
+    ROWS_TILE = 8192, /* elements of x in one tile: 16 KiB, by the template */
+    BUSY_BLOCKS = 2,  /* that a multiprocessor needs to read while it multiplies. Chosen: one of them
+                       * multiplies while the other one waits for memory */
+    /* That it has at most. For swiglu_low_rank_matmul_8192x8192x16 on an H200, four blocks of 16 rows
+     * take 0.146 ms, two of 32 rows 0.201. More would leave a thread fewer than 64 registers. */
+    MOST_BLOCKS = 4,
+    WIDE_FOR_THREE = 48 /* columns of sums */
+};
 
 static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
     int64_t wide = wide_rank(s);
@@ -130,8 +141,8 @@ static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
     return tiles > sums ? tiles : sums;
 }
 
-/* A thread has 64 registers with four blocks, 80 with three. With wider sums ptxas spills: beyond
- * MOST_RANK columns with four blocks, beyond WIDE_FOR_THREE with three. */
+/* A thread has 64 registers with four blocks, 80 with three. With wider sums ptxas spills (nvcc 13.0,
+ * sm_90a): beyond MOST_RANK columns with four blocks, beyond WIDE_FOR_THREE with three. */
 static int blocks_by_registers(LowRankShape s) {
     int64_t wide = wide_rank(s);
     return wide <= MOST_RANK ? MOST_BLOCKS : wide <= WIDE_FOR_THREE ? 3 : 2;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Of a multiprocessor, since Ampere. */
-enum { WARP = 32, SCHEDULERS = 4, RESERVED_SHARED = 1024 };
+/* Threads of a warp; schedulers of a multiprocessor, since Volta (CUDA C++ Programming Guide). */
+enum { WARP = 32, SCHEDULERS = 4 };
 
 /* Blocks that the multiprocessor with the most of them runs, together or in turn. */
 static double most_of(const Device *device, Grid grid) {

@@ -110,13 +110,15 @@ static double cost_of_size(const Pieces *p, double size) {
     return cost + fmax(end - p->end_ms, 0);
 }
 
-/* Tries sizes from one MiB on, doubling until everything is one bucket. */
+/* In bytes: 1 MiB, the smallest all_reduce of which device files have a measured time. */
+static const double LEAST_BUCKET = 1048576;
+
+/* Tries sizes from LEAST_BUCKET on, doubling until everything is one bucket. */
 static double best_size(const Pieces *p) {
-    const double mib = 1048576;
     double all = 0, best = 0, least = INFINITY;
     for (int i = 0; i < p->count; i++)
         all += piece_bytes(&p->pieces[i]);
-    for (double size = mib, before = 0; before < all; before = size, size *= 2) {
+    for (double size = LEAST_BUCKET, before = 0; before < all; before = size, size *= 2) {
         double cost = cost_of_size(p, size);
         if (cost > least)
             continue;

@@ -14,18 +14,20 @@
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
+/* Chosen, but for FMA_DEPTH and PLACES_AT_ONCE, which follow from the templates. GPUs have measured
+ * only whole steps with these kernels (tests/bench/results). */
 enum {
     /* Fewest places that are worth a block and a partial sum: eight steps of tensor cores in 16
      * bits, twice what fills their stages. */
     LEAST_PART_OF_MMA = 256,
     LEAST_PART_OF_FMA = 64,
-    MOST_BLOCKS = 8,   /* of a multiprocessor */
-    ENOUGH_WARPS = 16, /* of a multiprocessor, to hide each other's waits */
-    PART_THREADS = 256,
+    MOST_BLOCKS = 8,        /* of a multiprocessor, in the divisions into parts that are tried */
+    ENOUGH_WARPS = 16,      /* of a multiprocessor, to hide each other's waits */
+    PART_THREADS = 256,     /* of a block that adds up parts */
     PARTS_OF_A_THREAD = 16, /* at most, of an element, before threads share them */
-    MOST_SHARES = 8,
-    PLACES_AT_ONCE = 8, /* most places that one access may move */
-    FMA_DEPTH = 16,
+    MOST_SHARES = 8,        /* threads that share them */
+    PLACES_AT_ONCE = 8,     /* most places that one access may move */
+    FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
     LEAST_STAGES = 2,
     MOST_STAGES = 4 /* tiles in shared memory: enough to hide the latency of memory */
 };

@@ -323,15 +323,18 @@ static bool multiplies_beside(const Plan *plan) {
     return false;
 }
 
+/* In bytes. NVIDIA recommends 32 MiB on Hopper and 4 MiB on other GPUs (cuBLAS documentation,
+ * cublasSetWorkspace). LARGE_SCRATCH is chosen: of less scratch, 32 MiB would be a large part. */
+enum { SMALL_WORKSPACE = 4 << 20, LARGE_WORKSPACE = 32 << 20, LARGE_SCRATCH = 1 << 30 };
+
 /* cuBLASLt's workspace is live whenever a product runs, so it shares no bytes, and each stream has
- * its own. Large programs get the 32 MiB that the fastest algorithms need on recent devices. */
+ * its own. */
 static void place_workspaces(Plan *plan) {
-    const int64_t mib = 1048576;
     if (plan->gemm_count == 0)
         return;
     int64_t *scratch = &plan->arena_bytes[ARENA_SCRATCH];
     plan->gemm_workspaces = multiplies_beside(plan) ? 2 : 1;
-    plan->gemm_workspace_bytes = *scratch < 1024 * mib ? 4 * mib : 32 * mib;
+    plan->gemm_workspace_bytes = *scratch < LARGE_SCRATCH ? SMALL_WORKSPACE : LARGE_WORKSPACE;
     plan->gemm_workspace_offset = *scratch;
     *scratch += plan->gemm_workspaces * plan->gemm_workspace_bytes;
 }

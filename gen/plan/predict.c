@@ -156,7 +156,8 @@ static double tiled_flops(const Launch *launch) {
     return launch->cost.flops / (launch->tile_share > 0 ? launch->tile_share : 1);
 }
 
-/* What a thread awaits at a time: an access has up to 16 bytes, and nvcc unrolls loops by four. */
+/* Bytes that a thread awaits at a time: an access has up to 16, and nvcc unrolls loops by four.
+ * Counted, not measured: how many loads are under way is up to ptxas. */
 enum { THREAD_UNDER_WAY = 64 };
 
 /* The blocks of a kernel; of other launches they are not known. A template copies the next tiles to
@@ -374,14 +375,17 @@ static int replica_graph_nodes(const Plan *plan) {
            INPUT_SLOTS * plan->entry[ENTRY_MICRO_STEP].launch_count;
 }
 
+/* Bytes. The driver maps device memory in pages of 2 MiB (CUDA driver API, virtual memory management:
+ * the granularity of allocations). */
+enum { DEVICE_PAGE = 2 << 20 };
+
 static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     const Device *device = plan->device;
-    const int64_t page = 2097152; /* the driver maps device memory in pages of 2 MiB */
     int64_t bytes = device->context_bytes + device->module_bytes;
     for (int a = 0; a < ARENA_COUNT; a++) {
         int64_t arena =
             a == ARENA_STATE ? state : plan->arena_bytes[a] * plan_slots(plan, (ArenaKind)a);
-        bytes += round_up(arena, page);
+        bytes += round_up(arena, DEVICE_PAGE);
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;

@@ -8,10 +8,13 @@
 
 #include "plan/launch.h"
 
-/* Rows wider than this are reread in each phase instead of kept in registers. */
+/* In elements; wider rows are reread in each phase instead of kept in registers. So a thread keeps at
+ * most 32 of them. Chosen, as are the numbers of threads; no GPU has compared them with others. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
 enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512 };
-enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 }; /* for sums over rows */
+/* For sums over rows, whose order must not depend on the device. ENOUGH_BLOCKS is about as many as an
+ * H100 has multiprocessors; MOST_WORKERS bounds what a second pass reads. Both are chosen. */
+enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
 /* Threads that share a column of a second pass, and columns of a block: 32 bytes, which memory moves
  * at once. More columns would leave multiprocessors idle. */
 enum { COLUMN_LANES = 32, COLUMNS_OF_BLOCK = 8 };

@@ -2,10 +2,11 @@
  *
  * A launch begins when its predecessor on the stream and the launches that it waits for have ended;
  * as in the program, a wait covers everything that the other stream has been given so far. Each
- * wait costs as much as the gap between two kernels. A kernel first spends its time to begin and to
- * end, which overlaps anything else; then it works. Kernels that work at the same time share the
- * device where their blocks occupy more multiprocessors than it has. While a collective runs,
- * kernels have only the multiprocessors that it leaves. */
+ * wait is assumed to cost as much as the gap between two kernels; no GPU has measured that. A
+ * kernel first spends its time to begin and to end, which overlaps anything else; then it works.
+ * Kernels that work at the same time share the device where their blocks occupy more
+ * multiprocessors than it has. While a collective runs, kernels have only the multiprocessors that
+ * it leaves. */
 #include "plan/streams.h"
 
 #include <math.h>
