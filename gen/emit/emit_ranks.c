@@ -32,19 +32,17 @@ void emit_rank_places(const Places *places, StrBuf *out) {
 }
 
 static void put_mesh(const Mesh *mesh, StrBuf *out) {
-    static const char *const axes[AXIS_COUNT] = {[AXIS_PIPELINE] = "PIPELINE",
-                                                 [AXIS_REPLICATE] = "REPLICATE",
-                                                 [AXIS_SHARD] = "SHARD",
-                                                 [AXIS_TENSOR] = "TENSOR",
-                                                 [AXIS_SAME_KEYS] = "SAME_KEYS"};
+    Arena arena = {0};
     const char *before = "    .mesh = {";
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
         if (!mesh_has(mesh, 1u << axis))
             continue;
-        sb_printf(out, "%s[RT_AXIS_%s] = %lld", before, axes[axis], (long long)mesh->size[axis]);
+        sb_printf(out, "%s[RT_AXIS_%s] = %lld", before, upper_text(&arena, axis_name((Axis)axis)),
+                  (long long)mesh->size[axis]);
         before = ", ";
     }
     sb_puts(out, "},\n");
+    arena_free(&arena);
 }
 
 void emit_ranks(const Plan *plan, StrBuf *out) {

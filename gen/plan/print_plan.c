@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MIB = 1048576.0;
-
 const char *plan_role_title(Role role) {
     static const char *const titles[ROLE_COUNT] = {
         [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",

@@ -10,6 +10,8 @@ void plan_print_json(const Plan *, StrBuf *); /* plan.json */
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *);
 void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);
 
+enum { MIB = 1048576 }; /* the unit of memory in reports */
+
 /* Title of a role in reports: "frozen weights". */
 const char *plan_role_title(Role);
 

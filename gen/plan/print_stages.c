@@ -5,8 +5,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-static const double MIB = 1048576.0;
-
 /* The share of a step in which a card would wait if all stages took equally long and exchanges were
  * free. */
 static double ideal_bubble(const Plan *plan) {

@@ -13,15 +13,12 @@
  * saves, the entry uses one stream. */
 #include "plan/streams.h"
 
-#include "graph/op_table.h"
 #include "plan/plan_steps.h"
 
 #include <math.h>
 #include <string.h>
 
-bool is_collective(const Launch *launch) {
-    return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
-}
+bool is_collective(const Launch *launch) { return launch->kind == LAUNCH_COLLECTIVE; }
 
 /* The launch itself, or one that is joined to it. */
 static const Launch *slice_of(const Launch *launch, int slice) {

@@ -46,12 +46,10 @@ static const Launch *at_head(const Timeline *t, int stream) {
     return &t->entry->launches[t->head[stream]];
 }
 
-static bool is_kernel(const Launch *launch) { return launch->kind != LAUNCH_COLLECTIVE; }
-
 static double waits_ms(const Timeline *t, const int *wait, int count) {
     double ms = 0;
     for (int w = 0; w < count; w++)
-        if (t->exchanges || is_kernel(&t->entry->launches[wait[w]]))
+        if (t->exchanges || !is_collective(&t->entry->launches[wait[w]]))
             ms += t->device->kernel_gap_ms;
     return ms;
 }
@@ -59,10 +57,10 @@ static double waits_ms(const Timeline *t, const int *wait, int count) {
 static void take_up(Timeline *t, int stream, const Launch *launch) {
     double ms = launch->cost.ms;
     t->begin[stream] = t->left[stream] = 0;
-    if (!is_kernel(launch) && !t->exchanges)
+    if (is_collective(launch) && !t->exchanges)
         return;
     int index = (int)(launch - t->entry->launches);
-    double begin = is_kernel(launch) ? fmin(launch_begin_ms(t->plan, t->entry, index), ms) : 0;
+    double begin = is_collective(launch) ? 0 : fmin(launch_begin_ms(t->plan, t->entry, index), ms);
     t->left[stream] = ms - begin;
     t->begin[stream] = begin + waits_ms(t, launch->wait, launch->wait_count) +
                        (launch->forks ? t->device->kernel_gap_ms : 0);
@@ -89,7 +87,7 @@ static bool runs(const Timeline *t, int stream) {
 }
 
 static bool works(const Timeline *t, int stream) {
-    return t->begin[stream] <= 0 && is_kernel(at_head(t, stream));
+    return t->begin[stream] <= 0 && !is_collective(at_head(t, stream));
 }
 
 /* Sets each stream's speed, 0 if it waits. Returns the share of their speed that a collective takes
@@ -100,7 +98,7 @@ static double find_speeds(const Timeline *t, double speed[MAX_STREAMS]) {
         speed[s] = runs(t, s) ? 1 : 0;
         if (speed[s] > 0 && works(t, s))
             occupied += 1 - at_head(t, s)->idle;
-        if (speed[s] > 0 && !is_kernel(at_head(t, s)) && t->exchanges)
+        if (speed[s] > 0 && is_collective(at_head(t, s)) && t->exchanges)
             left = device_share_beside_collective(t->device);
     }
     double shared = fmin(1, left / occupied);

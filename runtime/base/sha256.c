@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/base/big_endian.h"
+
 /* The fractional parts of the square roots of the first 8 primes, and of the cube roots of the first
  * 64. */
 static const uint32_t first_state[8] = {
@@ -17,10 +19,6 @@ static const uint32_t round_constant[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 static uint32_t rotated(uint32_t x, int bits) { return x >> bits | x << (32 - bits); }
-
-static uint32_t big_endian(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
 
 /* The message schedule: the block's 16 words, and 48 that follow from them. */
 static void schedule(const uint8_t *block, uint32_t w[64]) {

@@ -4,13 +4,13 @@
 #include "runtime/device/launch.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/checksum.h"
+#include "runtime/base/json_values.h"
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/comm.h"
 #include "runtime/data/data.h"
@@ -158,8 +158,6 @@ static int64_t read_counter(Rt *rt, size_t offset) {
     rt_read_state(rt, offset, sizeof value, &value);
     return value;
 }
-
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 static json_t *evaluations_json(const Rt *rt) {
     json_t *all = json_array();

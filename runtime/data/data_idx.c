@@ -8,14 +8,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "runtime/base/big_endian.h"
 #include "runtime/base/rt.h"
 #include "runtime/files/infile.h"
 
 enum { IMAGES_MAGIC = 2051, LABELS_MAGIC = 2049, IMAGES_HEADER = 16, LABELS_HEADER = 8 };
-
-static uint32_t big_endian(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
 
 void idx_free(IdxSet *set) {
     free(set->pixels);

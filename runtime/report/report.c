@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json_values.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
 #include "runtime/files/infile.h"
@@ -16,12 +17,6 @@
 #include "runtime/report/report_ranks.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
-
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-static json_t *whole(double value) {
-    return isfinite(value) ? json_integer((json_int_t)value) : json_null();
-}
 
 /* For values where 0 means unknown. */
 static json_t *known(double value) { return value > 0 ? whole(value) : json_null(); }

@@ -1,9 +1,8 @@
 /* Counts of a rank in a struct that can be sent and summed. */
 #include "runtime/report/report_counts.h"
 
+#include "runtime/base/json_values.h"
 #include "runtime/report/profile.h"
-
-#include <math.h>
 
 Counts counts_of(const Rt *rt) {
     const RtMeasured *m = &rt->measured;
@@ -37,10 +36,6 @@ void counts_add(Counts *sum, const Counts *more) {
     }
 }
 
-static json_t *whole(double count) { return json_integer((json_int_t)count); }
-
-static json_t *ms_json(double ms) { return isfinite(ms) ? json_real(ms) : json_null(); }
-
 json_t *counts_json(const Counts *c) {
     static const char *const names[RT_COPY_KINDS] = {"h2d", "d2h", "d2d"};
     json_t *copies = json_object();
@@ -48,11 +43,11 @@ json_t *counts_json(const Counts *c) {
         json_object_set_new(copies, names[kind],
                             json_pack("{s:o, s:o, s:o}", "count", whole(c->copies[kind].count),
                                       "bytes", whole(c->copies[kind].bytes), "ms",
-                                      ms_json(c->copies[kind].ms)));
+                                      number(c->copies[kind].ms)));
     return json_pack(
         "{s:{s:o, s:o, s:o}, s:{s:o}, s:{s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o}", "kernels",
-        "launches", whole(c->launches), "launch_ms", ms_json(c->launch_ms), "ms",
-        ms_json(c->kernels_ms), "memsets", "count", whole(c->memsets), "graphs", "launches",
-        whole(c->graphs), "syncs", "count", whole(c->syncs), "ms", ms_json(c->sync_ms), "waits",
-        "count", whole(c->waits), "ms", ms_json(c->wait_ms), "copies", copies);
+        "launches", whole(c->launches), "launch_ms", number(c->launch_ms), "ms",
+        number(c->kernels_ms), "memsets", "count", whole(c->memsets), "graphs", "launches",
+        whole(c->graphs), "syncs", "count", whole(c->syncs), "ms", number(c->sync_ms), "waits",
+        "count", whole(c->waits), "ms", number(c->wait_ms), "copies", copies);
 }

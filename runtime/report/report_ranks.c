@@ -1,6 +1,7 @@
 /* Ranks exchange their measurements, and rank 0 reports them. */
 #include "runtime/report/report_ranks.h"
 
+#include "runtime/base/json_values.h"
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/report/report_figures.h"
@@ -181,17 +182,11 @@ static Counts all_counts(const Rt *rt) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-static json_t *bytes_json(double bytes) {
-    return isfinite(bytes) ? json_integer((json_int_t)bytes) : json_null();
-}
-
 json_t *memory_json(const Memory *m) {
-    return json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes", bytes_json(m->planned),
-                     "measured_peak_bytes", bytes_json(m->measured), "process_planned_bytes",
-                     bytes_json(m->process_planned), "process_peak_bytes",
-                     bytes_json(m->process_peak));
+    return json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes", whole(m->planned),
+                     "measured_peak_bytes", whole(m->measured), "process_planned_bytes",
+                     whole(m->process_planned), "process_peak_bytes",
+                     whole(m->process_peak));
 }
 
 static void set_kinds(json_t *collectives, const Rt *rt) {

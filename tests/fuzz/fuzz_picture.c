@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "runtime/base/big_endian.h"
 #include "runtime/data/data_images.h"
 
 enum { SIDE = 3, SIGNATURE = 8, AROUND = 12 /* bytes of a chunk besides its data */ };
@@ -13,10 +14,6 @@ enum { SIDE = 3, SIGNATURE = 8, AROUND = 12 /* bytes of a chunk besides its data
 static void check(bool promise) {
     if (!promise)
         abort();
-}
-
-static uint32_t big_endian(const uint8_t *at) {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
 static void mend_checksums(uint8_t *bytes, size_t size) {
