@@ -257,11 +257,11 @@ typedef struct {
     int section;
 } RtParam;
 
-/* An I32 in STATE that holds the rank's place in a group. */
+/* An I32 in STATE that holds the rank's number in a group, from 0. */
 typedef struct {
     RtGroup group;
     size_t offset;
-} RtPlace;
+} RtGroupRank;
 
 /* Numbers known at generation time, written to STATE once at the start. */
 typedef struct RtConstant {
@@ -566,8 +566,8 @@ struct RtProgram {
     int64_t coded_elements; /* the first of these, whose moments are codes */
     const RtConstant *constants;
     int constant_count;
-    const RtPlace *places;
-    int place_count;
+    const RtGroupRank *group_ranks;
+    int group_rank_count;
     const RtInput *inputs;
     int input_count;
     RtCounters counters;

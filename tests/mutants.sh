@@ -569,7 +569,7 @@ mutant norm_of_one_part gen/pass/optimizer.c \
     'return sum;' \
     tests/dist/run.sh tensor_lora
 mutant first_part_on_all_ranks runtime/params/param_shard.c \
-    'runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank)' '0' build/unit/test_params
+    'runs.bytes * (size_t)mesh_group_rank(rt->program, param->shard, rt->rank)' '0' build/unit/test_params
 mutant pieces_read_whole runtime/params/params.c 'pieces_range(rt, param, &first, &end);' '(void)first;' \
     tests/dist/run.sh sharded_reads
 mutant labels_of_all_words gen/graph/ops_loss.c \

@@ -1,5 +1,5 @@
 /* emit_settings.c calls these, first for the tables that `program` points to, then for its fields.
- * All ranks run the same program: each finds its place in a group from its number and the mesh. */
+ * All ranks run the same program: each finds its number in a group from its own and the mesh. */
 #include "emit/emit_ranks.h"
 
 #include "emit/names.h"
@@ -17,16 +17,16 @@ void emit_groups(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
-/* Writes the table of values that tell a rank its place in a group. */
-void emit_rank_places(const Places *places, StrBuf *out) {
+/* Writes the table of values that tell a rank its number in a group. */
+void emit_group_ranks(const Places *places, StrBuf *out) {
     const Program *p = places->plan->program;
     Arena arena = {0};
-    if (!p->place_count)
+    if (!p->group_rank_count)
         return;
-    sb_puts(out, "static const RtPlace rank_places[] = {\n");
-    for (int i = 0; i < p->place_count; i++)
-        sb_printf(out, "    {%s, %s},\n", group_text(&arena, &p->mesh, p->places[i].group),
-                  offset_text(&arena, places->symbols, p->places[i].value));
+    sb_puts(out, "static const RtGroupRank group_ranks[] = {\n");
+    for (int i = 0; i < p->group_rank_count; i++)
+        sb_printf(out, "    {%s, %s},\n", group_text(&arena, &p->mesh, p->group_ranks[i].group),
+                  offset_text(&arena, places->symbols, p->group_ranks[i].value));
     sb_puts(out, "};\n\n");
     arena_free(&arena);
 }
@@ -52,8 +52,8 @@ void emit_ranks(const Plan *plan, StrBuf *out) {
         return;
     put_mesh(mesh, out);
     sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", plan_groups(plan, groups));
-    if (plan->program->place_count)
-        sb_printf(out, "    .places = rank_places,\n    .place_count = %d,\n",
-                  plan->program->place_count);
+    if (plan->program->group_rank_count)
+        sb_printf(out, "    .group_ranks = group_ranks,\n    .group_rank_count = %d,\n",
+                  plan->program->group_rank_count);
     sb_printf(out, "    .comm_timeout_s = %.17g,\n", plan->spec->parallelism.comm_timeout_s);
 }

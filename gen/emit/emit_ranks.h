@@ -9,7 +9,7 @@
 
 /* Writes the table of groups that need a communicator. */
 void emit_groups(const Plan *, StrBuf *);
-void emit_rank_places(const Places *, StrBuf *);
+void emit_group_ranks(const Places *, StrBuf *);
 /* Writes the fields of RtProgram for ranks: the mesh, the tables of groups and of places, and the
  * timeout. */
 void emit_ranks(const Plan *, StrBuf *);

@@ -418,7 +418,7 @@ void emit_settings(const Places *places, StrBuf *out) {
     put_text(&e, "adapter_json", plan->program->adapter_json);
     put_inputs(&e);
     emit_groups(plan, out);
-    emit_rank_places(places, out);
+    emit_group_ranks(places, out);
     emit_schedule(places, out);
     put_identity(&e);
     put_counters(&e);

@@ -52,13 +52,13 @@ typedef struct {
     Value *loss_scale, *growth_tracker, *skipped_steps; /* NULL without a loss scale */
 } Counters;
 
-/* An I32 that tells a rank its place in a group. */
+/* An I32 that tells a rank its number in a group, from 0. */
 typedef struct {
     RankGroup group;
     Value *value;
-} RankPlace;
+} GroupRank;
 
-enum { MAX_PLACES = 4 };
+enum { MAX_GROUP_RANKS = 4 };
 
 typedef struct Program {
     Arena *arena;
@@ -93,8 +93,8 @@ typedef struct Program {
     /* several cards */
     Mesh mesh;     /* ranks that train together; each has micro_steps of its own */
     int64_t cards; /* that this process drives, each with micro-steps of its own */
-    RankPlace places[MAX_PLACES];
-    int place_count;
+    GroupRank group_ranks[MAX_GROUP_RANKS];
+    int group_rank_count;
     PipelineStage stage;
     Gathered *gathered;
     int gathered_count, gathered_capacity;
@@ -205,7 +205,7 @@ Value *program_weight(const Program *, const char *file_name); /* NULL: no such 
 bool program_trains(const Program *); /* whether anything does; if so there is a train state */
 void program_add_gathered(Program *, Gathered);
 const Gathered *program_gathered(const Program *, const Value *); /* the one v lies in, or NULL */
-Value *program_place(Program *, RankGroup); /* where a rank reads its place in the group */
+Value *program_group_rank(Program *, RankGroup); /* where a rank reads its number in the group */
 
 /* Checks that every operand is persistent, an input, or produced earlier in the same graph; that
  * operands and results lie within their storages; that shapes obey the op's rule; that no value is

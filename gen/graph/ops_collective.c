@@ -8,7 +8,7 @@
  * broadcast       (x) -> the first rank's x, in x's place
  * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or another;
  *                 part of attr.purpose
- * own_rows        (x [n R,C], place [1]) -> [R,C], the rank's own rows of x, which all ranks have
+ * own_rows        (x [n R,C], group_rank [1]) -> [R,C], the rank's own rows of x, which all ranks have
  * spread          (x) -> x, which all ranks have: its gradient is the sum of their gradients
  *
  * The gradient of an all_reduce's sum is the same on all ranks, and is the gradient of each addend.

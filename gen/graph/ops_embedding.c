@@ -2,7 +2,7 @@
  * added to its token's row, in batch order. Where each rank of attr.group has some rows of W, ids
  * are the rank's own_ids; for a negative id y is 0, and dW ignores it.
  *
- * own_ids (ids[T,1], place[1]) -> ids minus the rank's first id, or -1 where another rank has the
+ * own_ids (ids[T,1], group_rank[1]) -> ids minus the rank's first id, or -1 where another rank has the
  * id; each rank has attr.rows ids */
 #include "graph/op_table.h"
 

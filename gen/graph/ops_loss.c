@@ -6,8 +6,8 @@
  * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax -
  *                    onehot); dloss is [1] or [T,1]
  * Where each rank of attr.group has some columns of the logits, both ops have one more operand, the
- * rank's place, and `lower` splits the first op into these (all ranks get the same loss and lse):
- * cross_entropy_part (logits, labels, place) -> lse[T,1] of the rank's columns, target[T,1]: the
+ * rank's number, and `lower` splits the first op into these (all ranks get the same loss and lse):
+ * cross_entropy_part (logits, labels, group_rank) -> lse[T,1] of the rank's columns, target[T,1]: the
  *                    label's logit, or 0 if another rank has it; with smoothing, the rank's part of
  *                    the smoothed logit
  * cross_entropy_join (lse[nT,1], target[nT,1], labels, weight) of n ranks -> loss[T,1], lse[T,1]
@@ -22,9 +22,9 @@ static int is_label(Body *body, int labels) {
 }
 
 /* Labels relative to the rank's first class. */
-static int own_labels(Body *body, int labels, Value *place) {
+static int own_labels(Body *body, int labels, Value *group_rank) {
     int first =
-        step_binary(body, STEP_MUL, step_load(body, place), step_const_int(body, body->cols));
+        step_binary(body, STEP_MUL, step_load(body, group_rank), step_const_int(body, body->cols));
     return step_hinted(body, step_binary(body, STEP_SUB, labels, first), "own_label");
 }
 

@@ -11,14 +11,15 @@
  * mean            (x[1,B]) -> [1]
  * quantize_4bit   (even[N/2,1], odd[N/2,1], absmax[B,1], bounds[15,1] [, order[16,1]]) ->
  *                 codes[N/2,1]: two neighbours per byte, the first in the high half
- * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1] [, place]) -> codes[B,1]
+ * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1] [, group_rank]) ->
+ *                 codes[B,1]
  * decode_4bit     (codes[B,size/2], absmax[B,1], map[16,1]
- *                 [, offset[1], absmax2, map[256,1] [, place]]) -> w[R,C]; with offset, absmax2 and
- *                 its map, absmax holds codes
+ *                 [, offset[1], absmax2, map[256,1] [, group_rank]]) -> w[R,C]; with offset, absmax2
+ *                 and its map, absmax holds codes
  * quantize_rows   (w[R,C], absmax[R,1]) -> codes[R,C]; absmax becomes the code 127
  * decode_rows     (codes[R,C], absmax[R,1]) -> w[R,C]
  *
- * With a place, the blocks are only the rank's own, but absmax2 covers all blocks: the ranks of
+ * With a group_rank, the blocks are only the rank's own, but absmax2 covers all blocks: the ranks of
  * attr.group take turns at runs of attr.span blocks.
  *
  * A number's code is how many bounds are less than it, the bounds being the midpoints between

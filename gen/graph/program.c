@@ -310,16 +310,16 @@ Value *program_weight(const Program *p, const char *file_name) {
     return NULL;
 }
 
-Value *program_place(Program *p, RankGroup group) {
+Value *program_group_rank(Program *p, RankGroup group) {
     int i = 0;
-    while (i < p->place_count && p->places[i].group != group)
+    while (i < p->group_rank_count && p->group_ranks[i].group != group)
         i++;
-    if (i < p->place_count)
-        return p->places[i].value;
-    ENSURE(i < MAX_PLACES, "places in more than %d groups", MAX_PLACES);
-    Value *place = value_1d(p, "place", ROLE_COUNTER, DT_I32, 1, (Pos){0});
-    p->places[p->place_count++] = (RankPlace){group, place};
-    return place;
+    if (i < p->group_rank_count)
+        return p->group_ranks[i].value;
+    ENSURE(i < MAX_GROUP_RANKS, "ranks of more than %d groups", MAX_GROUP_RANKS);
+    Value *rank = value_1d(p, "group_rank", ROLE_COUNTER, DT_I32, 1, (Pos){0});
+    p->group_ranks[p->group_rank_count++] = (GroupRank){group, rank};
+    return rank;
 }
 
 uint32_t stable_hash(const char *text) {

@@ -97,7 +97,8 @@ static void keep_written(const Gathering *g, const Visit *visit) {
         if (!visit->written[i])
             continue;
         Value *piece = value_alias(p, p->gathered[i].piece, p->gathered[i].piece->name);
-        Value *in[] = {value_alias(p, g->copy[i], g->copy[i]->name), program_place(p, GROUP_SHARD)};
+        Value *in[] = {value_alias(p, g->copy[i], g->copy[i]->name),
+                       program_group_rank(p, GROUP_SHARD)};
         if (piece->role == ROLE_FROZEN)
             piece->role = ROLE_BUFFER; /* no op may write a frozen value */
         op_add_into(p, g->graph, OP_own_rows, piece->name, in, 2, &piece, 1,

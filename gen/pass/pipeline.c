@@ -72,10 +72,10 @@ static void keep_load(Program *p) {
 
 static void keep_places(Program *p) {
     int count = 0;
-    for (int i = 0; i < p->place_count; i++)
-        if (is_used(p, p->places[i].value))
-            p->places[count++] = p->places[i];
-    p->place_count = count;
+    for (int i = 0; i < p->group_rank_count; i++)
+        if (is_used(p, p->group_ranks[i].value))
+            p->group_ranks[count++] = p->group_ranks[i];
+    p->group_rank_count = count;
 }
 
 static void keep_params(Program *p) {

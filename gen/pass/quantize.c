@@ -71,7 +71,7 @@ static void keep_blocks(const Quantizer *q, Packed *packed) {
     if (!twice)
         return;
     if (param->shard) {
-        packed->place = program_place(q->program, param->shard);
+        packed->group_rank = program_group_rank(q->program, param->shard);
         packed->attr.group = param->shard;
         int64_t runs = param->shard_axis == 1 ? rows : param->shard_runs ? param->shard_runs : 1;
         packed->attr.span = blocks / runs;

@@ -20,7 +20,7 @@ typedef struct {
     int64_t row, rows;       /* the weight's rows in its storage */
     Value *codes, *absmax;   /* 4 bits: [R,C/2], [B,1]; 8 bits: [R,C], [R,1] */
     Value *offset, *absmax2; /* NULL without double quantisation */
-    Value *place;            /* the rank's place among those that share the weight out; or NULL */
+    Value *group_rank;       /* the rank's number among those that share the weight out; or NULL */
     Attr attr;               /* which blocks the rank has, and the block size of absmax */
 } Packed;
 

@@ -26,7 +26,7 @@ static Value *load_op(const Quantizer *q, const Packed *packed, OpKind kind, con
 /* The absmax of all blocks of the weight, on all ranks, in the order of its elements. */
 static Value *absmax_of_all(const Quantizer *q, const Packed *packed, Value *absmax) {
     Program *p = q->program;
-    if (!packed->place)
+    if (!packed->group_rank)
         return absmax;
     int64_t ranks = mesh_ranks(&p->mesh, packed->attr.group), span = packed->attr.span;
     int64_t blocks = value_rows(absmax), runs = blocks / span;
@@ -54,8 +54,8 @@ static void quantize_absmax(const Quantizer *q, const Packed *packed, Value *abs
     Value *absmax2 = writable(q, packed->absmax2, value_rows(packed->absmax2), 1);
     load_op(q, packed, OP_block_absmax, "absmax2", (Value *[]){all, offset}, 2, absmax2);
     load_op(q, packed, OP_quantize_absmax, "absmax",
-            (Value *[]){absmax, offset, absmax2, q->bounds_u8, packed->place},
-            packed->place ? 5 : 4, writable(q, packed->absmax, value_rows(absmax), 1));
+            (Value *[]){absmax, offset, absmax2, q->bounds_u8, packed->group_rank},
+            packed->group_rank ? 5 : 4, writable(q, packed->absmax, value_rows(absmax), 1));
 }
 
 /* Scratch for the weight from its arrival until it is quantised. */

@@ -32,8 +32,8 @@ static Op *decode_blocks(const Quantizer *q, Graph *graph, const Packed *packed,
     int64_t blocks = value_rows(packed->absmax), bytes = value_elements(packed->codes);
     Value *codes = value_reshaped(q->program, packed->codes, blocks, bytes / blocks);
     Value *in[] = {codes,           packed->absmax, q->map,       packed->offset,
-                   packed->absmax2, q->map_u8,      packed->place};
-    int in_count = packed->place ? 7 : packed->offset ? 6 : 3;
+                   packed->absmax2, q->map_u8,      packed->group_rank};
+    int in_count = packed->group_rank ? 7 : packed->offset ? 6 : 3;
     return op_add_into(q->program, graph, OP_decode_4bit, out->name, in, in_count, &out, 1,
                        packed->attr, q->pos);
 }

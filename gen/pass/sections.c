@@ -83,7 +83,7 @@ Value *section_opened(Program *p, Graph *graph, const Section *section, Pos pos)
 
 void section_closed(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
     int64_t elements = p->mesh.size[AXIS_SHARD] * TRAIN_COLS;
-    Value *in[] = {value_alias(p, whole, whole->name), program_place(p, GROUP_SHARD)};
+    Value *in[] = {value_alias(p, whole, whole->name), program_group_rank(p, GROUP_SHARD)};
     Value *piece = value_row_range(p, p->train.master, section->first / elements,
                                    section->elements / elements, "master.piece");
     op_add_into(p, graph, OP_own_rows, "master.piece", in, 2, &piece, 1,

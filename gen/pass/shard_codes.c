@@ -126,7 +126,7 @@ static void keep_piece(Sharing *s, const char *module) {
             ops[i]->out[0] = value_elsewhere(p, ops[i]->out[0], s->filled);
     Value *own = value_alias(p, s->piece, s->piece->name);
     own->role = ROLE_BUFFER;
-    Value *in[] = {s->filled, program_place(p, GROUP_SHARD)};
+    Value *in[] = {s->filled, program_group_rank(p, GROUP_SHARD)};
     Value *zeros = value_alias(p, s->filled, s->filled->name);
     graph_take(load);
     for (int i = 0; i < count; i++) {

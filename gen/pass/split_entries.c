@@ -30,8 +30,8 @@ static void mark(bool *storages, Value *const *values, int count) {
 /* Whether v does not change within a step. */
 static bool stays(const Program *p, const Value *v) {
     bool found = value_trains(v) || v->role == ROLE_FROZEN || v->role == ROLE_CONSTANT;
-    for (int i = 0; i < p->place_count; i++)
-        found |= p->places[i].value == v;
+    for (int i = 0; i < p->group_rank_count; i++)
+        found |= p->group_ranks[i].value == v;
     return found;
 }
 

@@ -260,7 +260,7 @@ static void split_columns(Split *s, Op *op) {
             tensor_narrow(s->program, op->in[2], 0, group); /* once for all graphs */
     } else if (op->kind == OP_dropout) {
         op->attr.group = GROUP_TENSOR;
-        op->in[op->in_count++] = program_place(s->program, GROUP_TENSOR);
+        op->in[op->in_count++] = program_group_rank(s->program, GROUP_TENSOR);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
-static Value *rank_of(Program *p) { return program_place(p, GROUP_TENSOR); }
+static Value *rank_of(Program *p) { return program_group_rank(p, GROUP_TENSOR); }
 
 /* Makes the op look up only the rank's own ids, and give zeros for all others. */
 static void split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {

@@ -94,11 +94,11 @@ static uint32_t tensors_crc32(const RtProgram *program) {
 /* Each stage is a program of its own, which must run at its place among the ranks. */
 static void agree_on_stages(Rt *rt) {
     const RtPipeline *p = rt->program->pipeline;
-    int64_t misplaced = p && p->stage != mesh_place(rt->program, RT_PIPELINE, rt->rank);
+    int64_t misplaced = p && p->stage != mesh_group_rank(rt->program, RT_PIPELINE, rt->rank);
     if (misplaced)
         rt_say_error("this rank runs stage %d of the pipeline in the place of stage %d; start the "
                      "stages with make run",
-                     p->stage, mesh_place(rt->program, RT_PIPELINE, rt->rank));
+                     p->stage, mesh_group_rank(rt->program, RT_PIPELINE, rt->rank));
     comm_sum_i64(rt, &misplaced, 1, "the order of stages");
     if (misplaced)
         leave_together(rt);
@@ -154,8 +154,8 @@ static void find_place(Rt *rt) {
                 "was built with");
     check_ranks(rt, place.ranks);
     rt->rank = place.rank;
-    rt->data_rank = mesh_place(rt->program, RT_DATA, rt->rank);
-    rt->data_ranks = mesh_group_ranks(rt->program, RT_DATA);
+    rt->data_rank = mesh_group_rank(rt->program, RT_DATA, rt->rank);
+    rt->data_ranks = mesh_group_size(rt->program, RT_DATA);
     rt->local_rank = place.local_rank;
     rt->local_ranks = place.local_ranks;
     rt_name_rank(rt->rank);

@@ -99,11 +99,11 @@ static void open_group(Rt *rt, RtGroup group) {
     NcclComm comm = NULL;
     const RtProgram *program = rt->program;
     NcclId *ids = share_ids(rt, group, what);
-    int ranks = mesh_in_group(program, group, rt->rank) ? mesh_group_ranks(program, group) : 1;
+    int ranks = mesh_in_group(program, group, rt->rank) ? mesh_group_size(program, group) : 1;
     begin(rt, what);
     const NcclId id = ids[mesh_first(program, group, rt->rank)];
-    int place = mesh_place(program, group, rt->rank);
-    NcclResult result = nccl.CommInitRankConfig(&comm, ranks, id, place, &config);
+    int number = mesh_group_rank(program, group, rt->rank);
+    NcclResult result = nccl.CommInitRankConfig(&comm, ranks, id, number, &config);
     connected[group] = comm;
     finish(rt, comm, result, what);
     free(ids);
@@ -166,7 +166,7 @@ typedef struct {
 
 static void count_work(Rt *rt, RtCollective kind, RtGroup group, int64_t bytes) {
     const bool parts = kind == RT_ALL_GATHER || kind == RT_REDUCE_SCATTER;
-    const int ranks = mesh_group_ranks(rt->program, group);
+    const int ranks = mesh_group_size(rt->program, group);
     const int64_t all = bytes * (parts ? ranks : 1);
     const double shared = (double)(ranks - 1) / ranks;
     RtExchanged *sum = &rt->work.collectives[kind];

@@ -1,5 +1,5 @@
 /* Arithmetic on rank numbers. The program names only the groups; which ranks are in one, and which
- * place this rank has there, is computed here, for collectives as well as for files that several
+ * number this rank has there, is computed here, for collectives as well as for files that several
  * ranks write and read. */
 #include "runtime/comm/mesh.h"
 
@@ -51,7 +51,7 @@ bool mesh_in_group(const RtProgram *program, RtGroup group, int rank) {
     return stage == 0 || stage == mesh_size(program, RT_AXIS_PIPELINE) - 1;
 }
 
-int mesh_group_ranks(const RtProgram *program, RtGroup group) {
+int mesh_group_size(const RtProgram *program, RtGroup group) {
     group = of_stages(program, group);
     int ranks = group & RT_ENDS ? 2 : 1;
     for (int axis = 0; axis < RT_AXES; axis++)
@@ -59,17 +59,17 @@ int mesh_group_ranks(const RtProgram *program, RtGroup group) {
     return ranks;
 }
 
-int mesh_ranks(const RtProgram *program) { return mesh_group_ranks(program, RT_WORLD); }
+int mesh_ranks(const RtProgram *program) { return mesh_group_size(program, RT_WORLD); }
 
-int mesh_place(const RtProgram *program, RtGroup group, int rank) {
+int mesh_group_rank(const RtProgram *program, RtGroup group, int rank) {
     group = of_stages(program, group);
     if (!mesh_in_group(program, group, rank))
         return 0;
-    int place = group & RT_ENDS && coordinate(program, RT_AXIS_PIPELINE, rank) > 0;
+    int number = group & RT_ENDS && coordinate(program, RT_AXIS_PIPELINE, rank) > 0;
     for (int axis = 0; axis < RT_AXES; axis++)
         if (has(group, axis))
-            place = place * mesh_size(program, (RtAxis)axis) + coordinate(program, axis, rank);
-    return place;
+            number = number * mesh_size(program, (RtAxis)axis) + coordinate(program, axis, rank);
+    return number;
 }
 
 int mesh_first(const RtProgram *program, RtGroup group, int rank) {

@@ -13,9 +13,9 @@ int mesh_ranks(const RtProgram *program);
 RtGroup mesh_group(const RtProgram *program, RtGroup group);
 /* Whether the rank is in such a group: false only for RT_ENDS and a stage between the two ends. */
 bool mesh_in_group(const RtProgram *program, RtGroup group, int rank);
-int mesh_group_ranks(const RtProgram *program, RtGroup group);
-/* The place of a rank in its group, from 0, and the rank with place 0. */
-int mesh_place(const RtProgram *program, RtGroup group, int rank);
+int mesh_group_size(const RtProgram *program, RtGroup group);
+/* The number of a rank in its group, from 0, and the rank with number 0. */
+int mesh_group_rank(const RtProgram *program, RtGroup group, int rank);
 int mesh_first(const RtProgram *program, RtGroup group, int rank);
 /* The first rank of a rank's stage, which gathers the stage's sharded tensors; rank 0 without
  * stages. */

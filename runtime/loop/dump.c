@@ -225,7 +225,7 @@ static void join_logits(Rt *rt, Dump *dump) {
         comm_send(rt, writer, logits->data, (int64_t)logits->bytes, what);
         return;
     }
-    int ranks = mesh_group_ranks(rt->program, RT_TENSOR);
+    int ranks = mesh_group_size(rt->program, RT_TENSOR);
     size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
     size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
     unsigned char *whole = rt_alloc(rows * row);

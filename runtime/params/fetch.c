@@ -13,7 +13,7 @@
 static size_t known_at(const Rt *rt, const RtParam *param) {
     if (!param->pieces || (param->trained && param->weight != RT_NOWHERE))
         return param->weight;
-    int64_t share = param->piece_first / mesh_group_ranks(rt->program, param->pieces);
+    int64_t share = param->piece_first / mesh_group_size(rt->program, param->pieces);
     return (param->trained ? param->master : param->weight) +
            (size_t)(param->piece_at + share) * rt_dtype_bytes(param->master_dtype);
 }

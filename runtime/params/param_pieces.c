@@ -15,9 +15,9 @@ typedef struct {
     int64_t first, end;
 } Range;
 
-/* The elements of `range` that are in the piece of the rank at `place` in the group. */
-static Range held(const RtParam *param, int place, Range range) {
-    int64_t first = place * param->piece_elements - param->piece_first;
+/* The elements of `range` that are in the piece of that rank of the group. */
+static Range held(const RtParam *param, int group_rank, Range range) {
+    int64_t first = group_rank * param->piece_elements - param->piece_first;
     int64_t end = first + param->piece_elements;
     Range both = {first > range.first ? first : range.first, end < range.end ? end : range.end};
     return both.first < both.end ? both : (Range){0, 0};
@@ -29,8 +29,8 @@ static size_t in_piece(const RtParam *param, int64_t element) {
     return (size_t)at * rt_dtype_bytes(param->master_dtype);
 }
 
-static int place_of(const Rt *rt, const RtParam *param, int rank) {
-    return mesh_place(rt->program, param->pieces, rank);
+static int group_rank_of(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_group_rank(rt->program, param->pieces, rank);
 }
 
 static const char what[] = "the gathering of optimizer states";
@@ -58,7 +58,7 @@ static void read_pieces(Rt *rt, const RtParam *param, int64_t elements, RtPtr pi
     const Range all = {0, elements};
     const int first = mesh_first(rt->program, param->pieces, rt->rank);
     size_t size = rt_dtype_bytes(param->master_dtype);
-    Range mine = held(param, place_of(rt, param, rt->rank), all);
+    Range mine = held(param, group_rank_of(rt, param, rt->rank), all);
     unsigned char *whole = host, *at = whole + (size_t)mine.first * size;
     read_mine(rt, param, piece, mine, at);
     if (!is_wanted(rt, param, rt->rank))
@@ -69,7 +69,7 @@ static void read_pieces(Rt *rt, const RtParam *param, int64_t elements, RtPtr pi
         return;
     }
     for (int r = first + 1; r < rt->ranks; r++) {
-        Range theirs = held(param, place_of(rt, param, r), all);
+        Range theirs = held(param, group_rank_of(rt, param, r), all);
         if (theirs.first < theirs.end && mesh_first(rt->program, param->pieces, r) == first)
             comm_receive(rt, r, whole + (size_t)theirs.first * size,
                          (int64_t)bytes_of(param, theirs), what);
@@ -85,14 +85,14 @@ void pieces_read_first_row(Rt *rt, const RtParam *param, void *row) {
 }
 
 void pieces_range(const Rt *rt, const RtParam *param, int64_t *first, int64_t *end) {
-    Range mine = held(param, place_of(rt, param, rt->rank), (Range){0, shard_elements(rt, param)});
+    Range mine = held(param, group_rank_of(rt, param, rt->rank), (Range){0, shard_elements(rt, param)});
     *first = mine.first;
     *end = mine.end;
 }
 
 void pieces_write(Rt *rt, const RtParam *param, size_t offset, ParamBlock block) {
     size_t size = rt_dtype_bytes(param->master_dtype);
-    Range mine = held(param, place_of(rt, param, rt->rank),
+    Range mine = held(param, group_rank_of(rt, param, rt->rank),
                       (Range){block.first, block.first + block.count});
     if (mine.first < mine.end)
         rt_write_state(rt, offset + in_piece(param, mine.first), bytes_of(param, mine),

@@ -23,7 +23,7 @@ static Runs runs_of(const Rt *rt, const RtParam *param, size_t bytes) {
         runs.count *= param->shape[i];
     runs.stride = bytes / (size_t)runs.count;
     runs.bytes = runs.stride / (size_t)shard_ranks(rt, param);
-    runs.first = runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank);
+    runs.first = runs.bytes * (size_t)mesh_group_rank(rt->program, param->shard, rt->rank);
     return runs;
 }
 
@@ -43,9 +43,9 @@ void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *wh
 
 static const char what[] = "the gathering of weights";
 
-static void put(const Runs *runs, int place, const char *part, char *whole) {
+static void put(const Runs *runs, int group_rank, const char *part, char *whole) {
     for (int64_t i = 0; i < runs->count; i++)
-        memcpy(whole + (size_t)i * runs->stride + (size_t)place * runs->bytes,
+        memcpy(whole + (size_t)i * runs->stride + (size_t)group_rank * runs->bytes,
                part + (size_t)i * runs->bytes, runs->bytes);
 }
 
@@ -65,7 +65,7 @@ static void receive_parts(Rt *rt, const RtParam *param, const Runs *runs, const 
         if (!is_with_writer(rt, param, r))
             continue;
         comm_receive(rt, r, other, each, what);
-        put(runs, mesh_place(rt->program, param->shard, r), other, whole);
+        put(runs, mesh_group_rank(rt->program, param->shard, r), other, whole);
     }
     free(other);
 }

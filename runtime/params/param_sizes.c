@@ -10,7 +10,7 @@ int64_t param_elements(const RtParam *param) {
 }
 
 int shard_ranks(const Rt *rt, const RtParam *param) {
-    return mesh_group_ranks(rt->program, param->shard);
+    return mesh_group_size(rt->program, param->shard);
 }
 
 int64_t shard_elements(const Rt *rt, const RtParam *param) {

@@ -261,11 +261,11 @@ static void write_constants(Rt *rt) {
     }
 }
 
-static void write_places(Rt *rt) {
-    for (int i = 0; i < rt->program->place_count; i++) {
-        const RtPlace *at = &rt->program->places[i];
-        int32_t place = mesh_place(rt->program, at->group, rt->rank);
-        rt_write_state(rt, at->offset, sizeof place, &place);
+static void write_group_ranks(Rt *rt) {
+    for (int i = 0; i < rt->program->group_rank_count; i++) {
+        const RtGroupRank *at = &rt->program->group_ranks[i];
+        int32_t number = mesh_group_rank(rt->program, at->group, rt->rank);
+        rt_write_state(rt, at->offset, sizeof number, &number);
     }
 }
 
@@ -324,7 +324,7 @@ void params_init(Rt *rt) {
             fill(rt, param);
     }
     write_constants(rt);
-    write_places(rt);
+    write_group_ranks(rt);
     reset_counters(rt);
     params_tables(rt);
 }

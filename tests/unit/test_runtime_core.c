@@ -201,11 +201,11 @@ static void test_mesh_places(void **state) {
     (void)state;
     for (int rank = 0; rank < 12; rank++) {
         int stage = rank / 6, replica = rank / 2 % 3, tensor = rank % 2;
-        assert_int_equal(mesh_place(&meshed, RT_PIPELINE, rank), stage);
-        assert_int_equal(mesh_place(&meshed, RT_DATA, rank), replica);
-        assert_int_equal(mesh_place(&meshed, RT_KEYS, rank), tensor);
-        assert_int_equal(mesh_place(&meshed, RT_PIPELINE | RT_KEYS, rank), stage * 2 + tensor);
-        assert_int_equal(mesh_place(&meshed, RT_WORLD, rank), rank);
+        assert_int_equal(mesh_group_rank(&meshed, RT_PIPELINE, rank), stage);
+        assert_int_equal(mesh_group_rank(&meshed, RT_DATA, rank), replica);
+        assert_int_equal(mesh_group_rank(&meshed, RT_KEYS, rank), tensor);
+        assert_int_equal(mesh_group_rank(&meshed, RT_PIPELINE | RT_KEYS, rank), stage * 2 + tensor);
+        assert_int_equal(mesh_group_rank(&meshed, RT_WORLD, rank), rank);
         assert_int_equal(mesh_first(&meshed, RT_DATA, rank), stage * 6 + tensor);
         assert_int_equal(mesh_first(&meshed, RT_KEYS, rank), rank - tensor);
         assert_int_equal(mesh_first(&meshed, RT_WORLD, rank), 0);
@@ -217,19 +217,19 @@ static void test_mesh_of_shared_keys(void **state) {
     (void)state;
     static const RtProgram keys = {.mesh = {[RT_AXIS_TENSOR] = 2, [RT_AXIS_SAME_KEYS] = 2}};
     for (int rank = 0; rank < 4; rank++) {
-        assert_int_equal(mesh_place(&keys, RT_TENSOR, rank), rank);
-        assert_int_equal(mesh_place(&keys, RT_KEYS, rank), rank / 2);
+        assert_int_equal(mesh_group_rank(&keys, RT_TENSOR, rank), rank);
+        assert_int_equal(mesh_group_rank(&keys, RT_KEYS, rank), rank / 2);
         assert_int_equal(mesh_first(&keys, RT_KEYS, rank), rank % 2);
         assert_int_equal(mesh_first(&keys, RT_SAME_KEYS, rank), rank / 2 * 2);
     }
-    assert_int_equal(mesh_group_ranks(&keys, RT_KEYS), 2);
-    assert_int_equal(mesh_group_ranks(&keys, RT_TENSOR), 4);
+    assert_int_equal(mesh_group_size(&keys, RT_KEYS), 2);
+    assert_int_equal(mesh_group_size(&keys, RT_TENSOR), 4);
 }
 
 static void test_mesh_groups(void **state) {
     (void)state;
     assert_int_equal(mesh_ranks(&meshed), 12);
-    assert_int_equal(mesh_group_ranks(&meshed, RT_PIPELINE | RT_KEYS), 4);
+    assert_int_equal(mesh_group_size(&meshed, RT_PIPELINE | RT_KEYS), 4);
     assert_int_equal(mesh_group(&meshed, RT_DATA), RT_REPLICATE);
     assert_int_equal(mesh_group(&meshed, RT_SHARD), 0);
     assert_int_equal(mesh_ranks(&(RtProgram){0}), 1);

@@ -285,7 +285,7 @@ static void test_dropout_knows_its_columns(void **state) {
     }
     assert_int_equal(own, 2 * LAYERS);
     assert_int_equal(same, 5 * LAYERS);
-    assert_int_equal(p->place_count, 1);
+    assert_int_equal(p->group_rank_count, 1);
 }
 
 /* Between attention and MLP a rank has only its rows, and a norm's gradient is over these. */

@@ -19,7 +19,7 @@
 #define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter */
 #define LOSS 2304ul /* f32 [10, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [10, 1], counter */
-#define PLACE 2816ul /* i32 [1], counter */
+#define GROUP_RANK 2816ul /* i32 [1], counter */
 #define ROPE_COS 3072ul /* f32 [16, 4], constant */
 #define ROPE_SIN 3328ul /* f32 [16, 4], constant */
 #define ROPE_INV_FREQ 3584ul /* f32 [4], constant */

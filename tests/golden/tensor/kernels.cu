@@ -341,14 +341,14 @@ extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
 /* own_ids, embedding over [32, 32]
  * 10240 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
-    const int *__restrict__ place, const int *__restrict__ input_ids,
+    const int *__restrict__ group_rank, const int *__restrict__ input_ids,
     const float *__restrict__ weight, float *__restrict__ embed_tokens) {
     constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
-    const int place_value = place[0];
+    const int group_rank_value = group_rank[0];
     const int input_ids_row = input_ids[row];
-    const int t = input_ids_row - place_value * 32;
+    const int t = input_ids_row - group_rank_value * 32;
     const int own_ids = t >= 0 && t < 32 ? t : -1;
     const bool t_2 = own_ids >= 0;
     const int own_row = max(own_ids, 0);
@@ -568,8 +568,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const int64_t *__restrict__ seed, const int *__restrict__ step,
-    const int *__restrict__ first_row, const int *__restrict__ place, float *__restrict__ mlp_act,
-    float *__restrict__ lora_dropout, uint32_t stream) {
+    const int *__restrict__ first_row, const int *__restrict__ group_rank,
+    float *__restrict__ mlp_act, float *__restrict__ lora_dropout, uint32_t stream) {
     constexpr int COLS = 24, ALL_COLS = 48, STRIDE = 32;
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
@@ -577,9 +577,9 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
-    const int place_value = place[0];
+    const int group_rank_value = group_rank[0];
     const int64_t row_start =
-        static_cast<int64_t>(first_row_value + row) * ALL_COLS + place_value * COLS;
+        static_cast<int64_t>(first_row_value + row) * ALL_COLS + group_rank_value * COLS;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
     const Vec<float, 4> uniform =
@@ -601,15 +601,15 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
  * from training.task; 12544 bytes, 5120 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
-    const int *__restrict__ place, float *__restrict__ rows_part_lse,
+    const int *__restrict__ group_rank, float *__restrict__ rows_part_lse,
     float *__restrict__ rows_part_target) {
     constexpr int COLS = 32, LANES = 32, WARPS = 8;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
-    const int place_value = place[0];
-    const int own_label = labels_row - place_value * 32;
+    const int group_rank_value = group_rank[0];
+    const int own_label = labels_row - group_rank_value * 32;
     SumOfExps<float> exps;
     float target = 0;
     const float lm_head_v = lm_head[row * COLS + col];
@@ -629,7 +629,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
     const float *__restrict__ lm_head, const float *__restrict__ loss_grad,
-    const int *__restrict__ place, float *__restrict__ loss_rows,
+    const int *__restrict__ group_rank, float *__restrict__ loss_rows,
     float *__restrict__ lm_head_grad) {
     constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
@@ -652,8 +652,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
         loss_rows[row] = has_target ? t_5 : 0.0f;
     const float loss_grad_value = loss_grad[0];
     const float scale = loss_weight_value * loss_grad_value;
-    const int place_value = place[0];
-    const int own_label = labels_row - place_value * 32;
+    const int group_rank_value = group_rank[0];
+    const int own_label = labels_row - group_rank_value * 32;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> lm_head_grad_v;
 #pragma unroll
@@ -708,7 +708,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
 extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
-    const int *__restrict__ place, float *__restrict__ mlp_act_grad, uint32_t stream) {
+    const int *__restrict__ group_rank, float *__restrict__ mlp_act_grad, uint32_t stream) {
     constexpr int COLS = 24, ALL_COLS = 48;
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
@@ -716,9 +716,9 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
-    const int place_value = place[0];
+    const int group_rank_value = group_rank[0];
     const int64_t row_start =
-        static_cast<int64_t>(first_row_value + row) * ALL_COLS + place_value * COLS;
+        static_cast<int64_t>(first_row_value + row) * ALL_COLS + group_rank_value * COLS;
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
     const Vec<float, 4> uniform =
         philox_uniforms<4>(seed_value, step_value, stream, row_start + col);

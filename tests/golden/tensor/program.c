@@ -350,11 +350,11 @@ static void load(Rt *rt) {
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_forward(Rt *rt) {
     /* model.embed_tokens.own_ids: own_ids, embedding -> embed_tokens */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [32, 32] */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &place, &input_ids,
+    RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &group_rank, &input_ids,
         &embed_tokens_weight, &embed_tokens);
 
     /* model.embed_tokens.all_reduce: all_reduce -> embed_tokens */
@@ -470,13 +470,14 @@ static void layers_0_mlp_forward(Rt *rt) {
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr mlp_act = /* f32 [32, 24], columns 0 to 23 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT);
     RtPtr lora_dropout = /* f32 [32, 24] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT);
     RT_LAUNCH(rt, K_swiglu_dropout_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &seed,
-        &step, &first_row, &place, &mlp_act, &lora_dropout, &(uint32_t){/* stream */ 467968269});
+        &step, &first_row, &group_rank, &mlp_act, &lora_dropout,
+        &(uint32_t){/* stream */ 467968269});
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
     RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
@@ -515,10 +516,10 @@ static void lm_head_and_loss_forward(Rt *rt) {
 
     /* loss.rows.part: cross_entropy_part -> part_lse, target */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr part_lse = rt_scratch(rt, LOSS_ROWS_PART_LSE); /* f32 [32, 1] */
     RtPtr target = rt_scratch(rt, LOSS_ROWS_PART_TARGET); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &place,
+    RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &group_rank,
         &part_lse, &target);
 
     /* loss.rows.part.lse: all_gather -> lse_all */
@@ -535,7 +536,8 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_cross_entropy_join_cross_entropy_grad_32x32, RT_GRID(1, 1, 1), &labels,
-        &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &place, &rows, &lm_head_grad);
+        &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &group_rank, &rows,
+        &lm_head_grad);
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
@@ -607,10 +609,10 @@ static void layers_0_mlp_backward(Rt *rt) {
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 24] */
     RT_LAUNCH(rt, K_dropout_32x24, RT_GRID(1, 1, 1), &lora_dropout_grad, &seed, &step, &first_row,
-        &place, &act_grad, &(uint32_t){/* stream */ 467968269});
+        &group_rank, &act_grad, &(uint32_t){/* stream */ 467968269});
 
     /* model.layers.0.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* f32 [32, 24], columns 0 to 23 of down_proj.bordered */
@@ -857,11 +859,11 @@ static void update(Rt *rt) {
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
     /* model.embed_tokens.own_ids: own_ids, embedding -> embed_tokens */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [32, 32] */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &place, &input_ids,
+    RT_LAUNCH(rt, K_own_ids_embedding_32x32, RT_GRID(1, 1, 1), &group_rank, &input_ids,
         &embed_tokens_weight, &embed_tokens);
 
     /* model.embed_tokens.all_reduce: all_reduce -> embed_tokens */
@@ -994,10 +996,10 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
 
     /* loss.rows.part: cross_entropy_part -> part_lse, target */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
-    RtPtr place = rt_state(rt, PLACE); /* i32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
     RtPtr part_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_LSE); /* f32 [32, 1] */
     RtPtr target = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_TARGET); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &place,
+    RT_LAUNCH(rt, K_cross_entropy_part_32x32, RT_GRID(4, 1, 1), &lm_head, &labels, &group_rank,
         &part_lse, &target);
 
     /* loss.rows.part.lse: all_gather -> lse_all */
@@ -1085,8 +1087,8 @@ static const RtInput inputs[] = {
 
 static const RtGroup groups[] = {RT_TENSOR};
 
-static const RtPlace rank_places[] = {
-    {RT_TENSOR, PLACE},
+static const RtGroupRank group_ranks[] = {
+    {RT_TENSOR, GROUP_RANK},
 };
 
 static const RtProgram program = {
@@ -1209,8 +1211,8 @@ static const RtProgram program = {
     .mesh = {[RT_AXIS_TENSOR] = 2},
     .groups = groups,
     .group_count = 1,
-    .places = rank_places,
-    .place_count = 1,
+    .group_ranks = group_ranks,
+    .group_rank_count = 1,
     .comm_timeout_s = 600,
 };
 
