@@ -273,22 +273,27 @@ static void add_to_weight(Program *p, Graph *graph, const Group *g) {
     op_add_into(p, graph, OP_matmul, dw->name, in, 2 + adds, &dw, 1, like->attr, like->pos);
 }
 
-/* The group one of whose members has the op as of(member); NULL: none, or the group stays as it
- * is. */
-static const Group *find_group(const Groups *all, const Op *op, Op *of(const Member *)) {
-    for (int i = 0; i < all->count; i++)
-        for (int k = 0; all->group[i].weight && k < all->group[i].count; k++)
-            if (op == of(&all->group[i].member[k]))
-                return &all->group[i];
-    return NULL;
-}
+/* What an op of the graph is to the groups that get a place. All NULL: it stays as it is. */
+typedef struct {
+    const Group *linear, *to_weight; /* whose member has it as that */
+    Group *sum;                      /* to whose sum it adds */
+} Part;
 
-/* The group whose sum the op is part of; NULL: none, or the group stays as it is. */
-static Group *find_sum(Groups *all, const Op *op) {
-    for (int i = 0; i < all->count; i++)
-        if (all->group[i].weight && product_chain_has(&all->group[i].to_x, op))
-            return &all->group[i];
-    return NULL;
+/* By index of the op. */
+static Part *find_parts(const Graph *graph, const Groups *forward, const Groups *backward,
+                        Arena *scratch) {
+    Part *parts = arena_array(scratch, (size_t)graph->op_count + 1, sizeof *parts);
+    for (int i = 0; i < forward->count; i++)
+        for (int k = 0; forward->group[i].weight && k < forward->group[i].count; k++)
+            parts[forward->group[i].member[k].linear->id].linear = &forward->group[i];
+    for (int i = 0; i < backward->count; i++) {
+        Group *g = &backward->group[i];
+        for (int k = 0; g->weight && k < g->count; k++)
+            parts[g->member[k].to_weight->id].to_weight = g;
+        for (int k = 0; g->weight && k < g->to_x.count; k++)
+            parts[g->to_x.op[k]->id].sum = g;
+    }
+    return parts;
 }
 
 static void rewrite_sum(Program *p, Graph *graph, Group *g, Op *op) {
@@ -298,20 +303,19 @@ static void rewrite_sum(Program *p, Graph *graph, Group *g, Op *op) {
         product_chain_keep(p, graph, &g->to_x, op);
 }
 
-static void rewrite(Program *p, Graph *graph, const Groups *forward, Groups *backward) {
+static void rewrite(Program *p, Graph *graph, const Part *parts) {
     const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
         Op *op = old.ops[i];
-        const Group *g;
-        Group *sum = find_sum(backward, op);
-        if ((g = find_group(forward, op, linear_of))) {
-            if (op == first_of(g, linear_of))
-                add_linear(p, graph, g);
-        } else if ((g = find_group(backward, op, to_weight_of))) {
-            if (op == last_of(g, to_weight_of))
-                add_to_weight(p, graph, g);
-        } else if (sum) {
-            rewrite_sum(p, graph, sum, op);
+        const Part *part = &parts[i];
+        if (part->linear) {
+            if (op == first_of(part->linear, linear_of))
+                add_linear(p, graph, part->linear);
+        } else if (part->to_weight) {
+            if (op == last_of(part->to_weight, to_weight_of))
+                add_to_weight(p, graph, part->to_weight);
+        } else if (part->sum) {
+            rewrite_sum(p, graph, part->sum, op);
         } else {
             graph_add(p, graph, op);
         }
@@ -327,7 +331,7 @@ static void join_graph(Program *p, const Spec *spec, Graph *graph) {
         place_forward(p, &uses, &forward.group[i]);
     for (int i = 0; i < backward.count; i++)
         place_backward(p, &uses, &backward, &backward.group[i]);
-    rewrite(p, graph, &forward, &backward);
+    rewrite(p, graph, find_parts(graph, &forward, &backward, &scratch));
     arena_free(&scratch);
 }
 
