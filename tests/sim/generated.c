@@ -4,6 +4,8 @@
 
 #include "base/fileio.h"
 #include "emit/emit.h"
+#include "plan/plan_steps.h"
+#include "plan/work.h"
 
 static const char *setting(const char *name, const char *otherwise) {
     const char *value = getenv(name);
