@@ -432,6 +432,9 @@ mutant shrunk_by_half_a_triangle runtime/data/data_fit.c \
     'fmax(center - radius + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
 mutant enlarged_without_a_neighbour runtime/data/data_fit.c \
     'radius = fmax(scale, 1)' 'radius = scale' build/unit/test_image_folder
+mutant interlaced_read_in_one_pass runtime/data/data_decode.c \
+    'int passes = pngs.passes(reader);' 'int passes = pngs.passes(reader) > 0;' \
+    build/unit/test_image_folder
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 

@@ -3,12 +3,12 @@
  *
  * The few functions used are declared here, without the libraries' headers: programs are built
  * without those headers, and a program that reads no image files needs neither library. The
- * interfaces are fixed by the version in the library's name (dynlib.c) and, for libpng, in
- * PngImage. */
+ * interfaces are fixed by the version in the library's name (dynlib.c). */
 #include "runtime/data/data_images.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,48 +138,102 @@ static bool read_jpeg(const PictureFile *file, bool measures, Picture *picture, 
 
 /* ---- PNG ------------------------------------------------------------------------------------- */
 
-/* png_image of version 1. */
+typedef struct PngStruct PngStruct; /* libpng's */
+typedef struct PngInfo PngInfo;
+
 typedef struct {
-    void *opaque;
-    uint32_t version, width, height, format, flags, colormap_entries, warning_or_error;
-    char message[64];
-} PngImage;
+    const PictureFile *file;
+    size_t at;
+    jmp_buf failed;
+    char problem[128];
+} PngSource;
 
-enum { PNG_VERSION = 1, PNG_ALPHA = 1, PNG_RGB = 2, PNG_16BIT_SRGB = 4 };
-
+/* The functions of libpng for simple cases (png_image_…) do not do: in Debian 12's version they mix
+ * up rows of interlaced files with 16 bits, and they convert pixels by a file's gAMA, which Pillow
+ * and torchvision ignore. */
 static struct {
-    int (*begin)(PngImage *image, const void *bytes, size_t size);
-    int (*finish)(PngImage *image, const void *background, void *pixels, int32_t row_stride,
-                  void *colormap);
-    void (*free)(PngImage *image);
+    PngStruct *(*create)(const char *version, void *source, void (*error)(PngStruct *, const char *),
+                         void (*warning)(PngStruct *, const char *));
+    PngInfo *(*create_info)(PngStruct *);
+    void (*destroy)(PngStruct **, PngInfo **, PngInfo **);
+    void *(*error_ptr)(const PngStruct *);
+    void (*read_from)(PngStruct *, void *source, void (*read)(PngStruct *, uint8_t *, size_t));
+    void (*read_info)(PngStruct *, PngInfo *);
+    uint32_t (*width)(const PngStruct *, const PngInfo *);
+    uint32_t (*height)(const PngStruct *, const PngInfo *);
+    void (*expand)(PngStruct *);
+    void (*scale_16)(PngStruct *);
+    void (*strip_alpha)(PngStruct *);
+    void (*gray_to_rgb)(PngStruct *);
+    int (*passes)(PngStruct *);
+    void (*update_info)(PngStruct *, PngInfo *);
+    void (*read_row)(PngStruct *, uint8_t *row, uint8_t *display);
 } pngs;
 
 static void open_png(void) {
     if (!dynlib_open(LIB_PNG, png.problem, sizeof png.problem))
         return;
-    find(&pngs.begin, LIB_PNG, "png_image_begin_read_from_memory");
-    find(&pngs.finish, LIB_PNG, "png_image_finish_read");
-    find(&pngs.free, LIB_PNG, "png_image_free");
+    find(&pngs.create, LIB_PNG, "png_create_read_struct");
+    find(&pngs.create_info, LIB_PNG, "png_create_info_struct");
+    find(&pngs.destroy, LIB_PNG, "png_destroy_read_struct");
+    find(&pngs.error_ptr, LIB_PNG, "png_get_error_ptr");
+    find(&pngs.read_from, LIB_PNG, "png_set_read_fn");
+    find(&pngs.read_info, LIB_PNG, "png_read_info");
+    find(&pngs.width, LIB_PNG, "png_get_image_width");
+    find(&pngs.height, LIB_PNG, "png_get_image_height");
+    find(&pngs.expand, LIB_PNG, "png_set_expand");
+    find(&pngs.scale_16, LIB_PNG, "png_set_scale_16");
+    find(&pngs.strip_alpha, LIB_PNG, "png_set_strip_alpha");
+    find(&pngs.gray_to_rgb, LIB_PNG, "png_set_gray_to_rgb");
+    find(&pngs.passes, LIB_PNG, "png_set_interlace_handling");
+    find(&pngs.update_info, LIB_PNG, "png_read_update_info");
+    find(&pngs.read_row, LIB_PNG, "png_read_row");
 }
 
-static bool png_picture(PngImage *image, const PictureFile *file, bool measures, Picture *picture,
-                        DataError *error) {
-    if (!pngs.begin(image, file->bytes, file->size))
-        return data_fail(error, "%s: broken PNG: %s", file->path, image->message);
-    if (!check_pixels(file->path, image->height, image->width, error))
-        return false;
-    picture->height = image->height, picture->width = image->width;
+/* libpng has no other way out of an error. */
+static void png_failed(PngStruct *reader, const char *problem) {
+    PngSource *source = pngs.error_ptr(reader);
+    snprintf(source->problem, sizeof source->problem, "%s", problem);
+    longjmp(source->failed, 1);
+}
+
+static void png_warned(PngStruct *reader, const char *problem) { (void)reader, (void)problem; }
+
+static void png_bytes(PngStruct *reader, uint8_t *bytes, size_t count) {
+    PngSource *source = pngs.error_ptr(reader);
+    if (count > source->file->size - source->at)
+        png_failed(reader, "the file ends early");
+    memcpy(bytes, source->file->bytes + source->at, count);
+    source->at += count;
+}
+
+/* Each pass of an interlaced file fills in pixels of rows that the passes before it left open. */
+static void png_pixels(PngStruct *reader, PngInfo *info, Picture *picture) {
+    pngs.expand(reader);
+    pngs.scale_16(reader);
+    pngs.strip_alpha(reader);
+    pngs.gray_to_rgb(reader);
+    int passes = pngs.passes(reader);
+    pngs.update_info(reader, info);
+    picture->pixels = room_for(picture->height, picture->width, 3);
+    for (int pass = 0; pass < passes; pass++)
+        for (int64_t y = 0; y < picture->height; y++)
+            pngs.read_row(reader, picture->pixels + 3 * picture->width * y, NULL);
+    drop_samples(picture->pixels, picture->height * picture->width, 3, picture->channels);
+}
+
+static bool png_picture(PngStruct *reader, PngInfo *info, PngSource *source, bool measures,
+                        Picture *picture, DataError *error) {
+    if (setjmp(source->failed))
+        return data_fail(error, "%s: broken PNG: %s", source->file->path, source->problem);
+    pngs.read_from(reader, source, png_bytes);
+    pngs.read_info(reader, info);
+    picture->height = pngs.height(reader, info), picture->width = pngs.width(reader, info);
     picture->halvings = 0;
-    if (measures)
-        return true;
-    bool alpha = image->format & PNG_ALPHA;
-    int samples = alpha ? 4 : 3;
-    image->format = PNG_RGB | (alpha ? PNG_ALPHA : 0);
-    image->flags |= PNG_16BIT_SRGB;
-    picture->pixels = room_for(picture->height, picture->width, samples);
-    if (!pngs.finish(image, NULL, picture->pixels, 0, NULL))
-        return data_fail(error, "%s: broken PNG: %s", file->path, image->message);
-    drop_samples(picture->pixels, picture->height * picture->width, samples, picture->channels);
+    if (!check_pixels(source->file->path, picture->height, picture->width, error))
+        return false;
+    if (!measures)
+        png_pixels(reader, info, picture);
     return true;
 }
 
@@ -187,9 +241,13 @@ static bool read_png(const PictureFile *file, bool measures, Picture *picture, D
     pthread_once(&png.once, open_png);
     if (*png.problem)
         return data_fail(error, "%s: is a PNG file, but %s", file->path, png.problem);
-    PngImage image = {.version = PNG_VERSION};
-    bool ok = png_picture(&image, file, measures, picture, error);
-    pngs.free(&image);
+    PngSource source = {.file = file};
+    PngStruct *reader = pngs.create("1.6.0", &source, png_failed, png_warned);
+    PngInfo *info = reader ? pngs.create_info(reader) : NULL;
+    if (!info)
+        rt_fail("no memory for decoding PNG files");
+    bool ok = png_picture(reader, info, &source, measures, picture, error);
+    pngs.destroy(&reader, &info, NULL);
     return ok;
 }
 

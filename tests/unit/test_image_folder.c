@@ -178,6 +178,33 @@ static void every_kind_of_file_gives_the_channels_wanted(void **state) {
     loader_close(loader);
 }
 
+/* Files that libpng's functions for simple cases read wrongly or convert: interlaced with 16 bits per
+ * sample (2 x 4, of which rows 1 and 2 are taken), and with a gAMA of 1. */
+static void pixels_are_those_of_the_file(void **state) {
+    (void)state;
+    static const uint8_t expected[] = {10, 60, 110, 160, 10, 60, 110, 160};
+    static const uint8_t interlaced[] = {
+        137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0,
+        0, 2, 0, 0, 0, 4, 16, 0, 0, 0, 1, 166, 19, 93, 48, 0, 0, 0,
+        31, 73, 68, 65, 84, 120, 218, 99, 56, 113, 130, 33, 47, 143, 225, 210, 37, 134,
+        5, 11, 24, 184, 184, 108, 108, 24, 238, 220, 121, 246, 12, 0, 97, 190, 9, 97,
+        102, 91, 187, 103, 0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130};
+    static const uint8_t linear[] = {
+        137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0,
+        0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0, 87, 221, 82, 248, 0, 0, 0,
+        4, 103, 65, 77, 65, 0, 1, 134, 160, 49, 232, 150, 95, 0, 0, 0, 14, 73,
+        68, 65, 84, 120, 218, 99, 224, 178, 97, 200, 91, 0, 0, 2, 164, 1, 85, 130,
+        176, 65, 140, 0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130};
+    temp_file("g/0/a.png", interlaced, sizeof interlaced);
+    temp_file("g/1/b.png", linear, sizeof linear);
+    images.channels = 1;
+    Loader *loader = open_well("g", "g");
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    assert_memory_equal(b.pixels, expected, sizeof expected);
+    loader_close(loader);
+}
+
 /* Takes columns 2 and 3 of 2 x 6, and rows 2 and 3 of 7 x 2, unchanged. */
 static void images_are_cut_to_shape(void **state) {
     (void)state;
@@ -522,6 +549,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_sub_folder_is_a_class),
         TEST(every_kind_of_file_gives_the_channels_wanted),
+        TEST(pixels_are_those_of_the_file),
         TEST(images_are_cut_to_shape),
         TEST(all_samples_are_decoded_first),
         TEST(pictures_are_resized_as_torch_does),
