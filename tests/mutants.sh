@@ -435,6 +435,9 @@ mutant enlarged_without_a_neighbour runtime/data/data_fit.c \
 mutant interlaced_read_in_one_pass runtime/data/data_decode.c \
     'int passes = pngs.passes(reader);' 'int passes = pngs.passes(reader) > 0;' \
     build/unit/test_image_folder
+mutant report_of_another_run_taken_as_own runtime/loop/train.c \
+    'report_is_of_state(rt, rt->state_crc32)' 'report_last_step(rt) == step' \
+    tests/runtime/run.sh resume_next_to_results_of_another_run
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 

@@ -230,6 +230,7 @@ struct Rt {
     uint32_t frozen_crc32;     /* of the first rows of all frozen parameters, before `load` */
     char data_sha256[65];      /* of the data and the initial weights (data_hash.h); "": unknown */
     uint32_t start_crc32;      /* of the first rows of all but adapters, as in the run's files */
+    char state_crc32[9];       /* of the checkpoint last read, or at rank 0 written; "": none */
     struct Loader *loader;
     struct Profile *profile; /* NULL: profiling is off */
     struct RtHistory *history;

@@ -154,12 +154,15 @@ typedef struct {
     char path[RT_MAX_PATH];
     int64_t sequence; /* -1: its meta.json cannot be read */
     int64_t step;
+    char state_crc32[9];
 } Saved;
 
 typedef struct {
     Saved *items;
     int count;
 } SavedList;
+
+static void copy_crc32(char to[9], const char *from) { snprintf(to, 9, "%s", from); }
 
 static int by_sequence(const void *a, const void *b) {
     int64_t x = ((const Saved *)a)->sequence, y = ((const Saved *)b)->sequence;
@@ -179,6 +182,7 @@ static void saved_add(SavedList *list, const char *root, const char *name) {
     if (meta_read(&meta, saved->path, error, sizeof error)) {
         saved->sequence = meta.sequence;
         saved->step = meta.step;
+        copy_crc32(saved->state_crc32, meta.state_crc32);
         meta_free(&meta);
     }
 }
@@ -244,6 +248,7 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
               meta_write(&meta, dir, error, ERROR_SIZE);
     meta_free(&meta);
     folder_sync(dir);
+    copy_crc32(rt->state_crc32, crc);
     return ok;
 }
 
@@ -296,14 +301,16 @@ void checkpoint_save(Rt *rt) {
         write_state(rt, NULL, NULL); /* sends this rank's parts to rank 0 */
 }
 
-int64_t checkpoint_newest(const Rt *rt, char *dir) {
+int64_t checkpoint_newest(const Rt *rt, char *dir, char state_crc32[9]) {
     char root[RT_MAX_PATH];
     join_path(root, rt->options.out_dir, CHECKPOINTS);
     SavedList list = saved_list(root);
     const Saved *newest = list.count ? &list.items[list.count - 1] : NULL;
     int64_t step = newest && newest->sequence >= 0 ? newest->step : -1;
-    if (step >= 0)
+    if (step >= 0) {
         snprintf(dir, RT_MAX_PATH, "%s", newest->path);
+        copy_crc32(state_crc32, newest->state_crc32);
+    }
     free(list.items);
     return step;
 }
@@ -516,6 +523,7 @@ void checkpoint_load(Rt *rt, const char *given) {
     restore_tensors(rt, state, saved.step);
     restore_counters(rt, &saved);
     restore_evaluations(rt, &saved);
+    copy_crc32(rt->state_crc32, saved.state_crc32);
     if (rt->rank == 0)
         printf("resuming from %s, after step %lld\n", dir, (long long)saved.step);
     warn_differences(dir, &saved, &now);

@@ -25,15 +25,16 @@
 void checkpoint_save(Rt *rt);
 
 /* Finds the checkpoint in the run's out folder that was saved last. Writes its folder to
- * dir[RT_MAX_PATH] and returns its step; -1: none can be read. Its state is not checked. */
-int64_t checkpoint_newest(const Rt *rt, char *dir);
+ * dir[RT_MAX_PATH], and its state's checksum, and returns its step; -1: none can be read. Its state is
+ * not checked. */
+int64_t checkpoint_newest(const Rt *rt, char *dir, char state_crc32[9]);
 
 /* Restores the state saved in `dir` or, if dir is NULL, in the newest intact checkpoint under the
  * run's out folder. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps].
  * Call it after params_init() and before the `load` entry: it overwrites the trained parameters,
  * their optimizer state, the counters and the histories, on the device and in `rt` (step,
- * step_at_start, losses, grad_norms, known_steps). Everything in the folder is checked before
- * anything is changed. Warns if spec, data, device or libraries differ from those of the
+ * step_at_start, losses, grad_norms, known_steps, state_crc32). Everything in the folder is checked
+ * before anything is changed. Warns if spec, data, device or libraries differ from those of the
  * checkpoint. */
 void checkpoint_load(Rt *rt, const char *dir);
 

@@ -250,6 +250,8 @@ static void finish(Rt *rt) {
         checkpoint_save(rt);
     if (results_due) {
         rt->measured.after = evaluate(rt, "after");
+        if (rt->rank == 0)
+            report_remove(rt); /* no report while the files that it is of are replaced */
         export_run(rt);
         if (convert_run(rt))
             rt->measured.converted = evaluate_converted(rt);
@@ -301,9 +303,10 @@ static void take_out_folder(const Rt *rt) {
  * results, as a run leaves it that was stopped. The folder is named because this run, if it is
  * stopped too, leaves a newer checkpoint, which --resume alone would choose. */
 static void note_stopped_run(const Rt *rt) {
-    char dir[RT_MAX_PATH];
-    int64_t step = rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
-    if (step <= 0 || step == report_last_step(rt))
+    char dir[RT_MAX_PATH], crc32[9];
+    bool starts_over = !rt->options.resume && rt->options.steps > 0;
+    int64_t step = starts_over ? checkpoint_newest(rt, dir, crc32) : -1;
+    if (step <= 0 || report_is_of_state(rt, crc32))
         return;
     printf("%s: there is a checkpoint of step %lld, but this run starts from the beginning, and its "
            "own checkpoints may replace that one; to go on from it instead, give its folder to "
@@ -319,13 +322,13 @@ static void note_other_results(const Rt *rt) {
                rt->options.out_dir);
 }
 
-/* Whether a resumed run has nothing to do: it is past its last step, or at its last step with the
+/* Whether a resumed run has nothing to do: it is past its last step, or at its last step with its own
  * report written. Its files are then left alone. */
 static bool is_done(Rt *rt) {
     long long step = rt->step, steps = rt->options.steps;
     if (!rt->options.resume || step < steps)
         return false;
-    int8_t whole = rt->rank == 0 && (step > steps || report_last_step(rt) == step);
+    int8_t whole = rt->rank == 0 && (step > steps || report_is_of_state(rt, rt->state_crc32));
     comm_broadcast(rt, &whole, sizeof whole, "the end of the run");
     if (!whole)
         return false;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/json_values.h"
 #include "runtime/comm/mesh.h"
@@ -236,6 +237,8 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
         rt_internal("the report's head cannot be built");
     if (rt->data_sha256[0])
         json_object_set_new(report, "data_sha256", json_string(rt->data_sha256));
+    if (rt->state_crc32[0])
+        json_object_set_new(report, "state_crc32", json_string(rt->state_crc32));
     json_object_set_new(report, "program", program_folder(rt));
     set_times(report, rt, f);
     json_object_set_new(report, "memory", memory_json(&f->memory));
@@ -543,11 +546,21 @@ void report_write(Rt *rt) {
     }
 }
 
+static void report_path(const Rt *rt, char path[RT_MAX_PATH + 16]) {
+    snprintf(path, RT_MAX_PATH + 16, "%s/report.json", rt->options.out_dir);
+}
+
+void report_remove(const Rt *rt) {
+    char path[RT_MAX_PATH + 16];
+    report_path(rt, path);
+    unlink(path);
+}
+
 /* Returns NULL if there is none. A FIFO of that name, which could block the run, is not opened. */
 static json_t *read_report(const Rt *rt) {
     json_error_t error;
     char path[RT_MAX_PATH + 16];
-    snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
+    report_path(rt, path);
     return infile_json(path, 0, &error);
 }
 
@@ -559,6 +572,14 @@ bool report_is_of_other(const Rt *rt) {
     bool other = sha256 && strcmp(sha256, rt->program->spec_sha256) != 0;
     json_decref(report);
     return other;
+}
+
+bool report_is_of_state(const Rt *rt, const char *state_crc32) {
+    json_t *report = read_report(rt);
+    const char *reported = json_string_value(json_object_get(report, "state_crc32"));
+    bool same = reported && strcmp(reported, state_crc32) == 0;
+    json_decref(report);
+    return same;
 }
 
 int64_t report_last_step(const Rt *rt) {

@@ -14,8 +14,13 @@ void report_write(Rt *rt);
 void report_check(const Rt *rt);
 /* Returns whether report_write() writes a file of this name. */
 bool report_has(const char *name);
+/* Removes the report in OUT, because results that it is not of are about to be written there. */
+void report_remove(const Rt *rt);
 /* Returns the step after which the report in OUT was written, or -1 if there is none. */
 int64_t report_last_step(const Rt *rt);
+/* Returns whether the report in OUT is of the state that a checkpoint has, by its checksum. A run that
+ * started over, and was stopped at its end, has the same step as the run before it. */
+bool report_is_of_state(const Rt *rt, const char *state_crc32);
 /* Returns whether the report in OUT is of another experiment, or of other settings of this one. */
 bool report_is_of_other(const Rt *rt);
 

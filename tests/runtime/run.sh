@@ -173,6 +173,15 @@ test_resume_of_a_finished_run() {
         stays often finished "already at step 40 of 40"
 }
 
+# A run that started over was killed after its last checkpoint: the results are those of the run before it,
+# although both are at the same step.
+test_resume_next_to_results_of_another_run() {
+    run plain another --seed 5 --steps 8 && run plain over --steps 8 &&
+        rm -r "$work/over/checkpoints" && cp -r "$work/another/checkpoints" "$work/over/" &&
+        run plain over --resume --seed 5 --steps 8 && same_results another over &&
+        stays plain over "already at step 8 of 8" --seed 5 --steps 8
+}
+
 test_signal_then_resume() {
     local name
     run long long_whole || return 1
