@@ -286,9 +286,9 @@ static void save_folder(Rt *rt) {
         !put_in_place(temporary, path, aside, error)) {
         folder_remove(temporary);
         rt_fail("%s; %s", error,
-                newest > 0
+                rt->state_crc32[0] /* not if the folder has only another run's checkpoints */
                     ? "earlier checkpoints are untouched: free some space and continue with --resume"
-                    : "there is nothing to resume from: free some space and start again");
+                    : "this run has nothing to resume from: free some space and start again");
     }
     folder_sync(root);
     prune(root, rt->program->checkpoint.keep_latest_k);

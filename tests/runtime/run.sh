@@ -346,9 +346,11 @@ test_one_step_has_no_percentiles() {
 }
 
 test_full_disk() {
+    local none="error: .*; this run has nothing to resume from: free some space and start again"
     (ulimit -f 50 && run plain full --steps 10)
-    [ $? = 1 ] && says full "error: .*; there is nothing to resume from: free some space and start again" || return 1
-    run plain full --steps 10 || return 1
+    [ $? = 1 ] && says full "$none" && run plain full --steps 10 || return 1
+    (ulimit -f 50 && run plain full --steps 20)
+    [ $? = 1 ] && says full "$none" || return 1
     (ulimit -f 50 && run plain full --resume)
     [ $? = 1 ] && says full "error: .*; earlier checkpoints are untouched: " || return 1
     [ "$(ls "$work/full/checkpoints")" = step_10 ] && run plain full --resume &&
