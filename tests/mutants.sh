@@ -435,6 +435,8 @@ mutant enlarged_without_a_neighbour runtime/data/data_fit.c \
 mutant interlaced_read_in_one_pass runtime/data/data_decode.c \
     'int passes = pngs.passes(reader);' 'int passes = pngs.passes(reader) > 0;' \
     build/unit/test_image_folder
+mutant jpeg_of_unnamed_subsampling_refused runtime/data/data_decode.c \
+    'if (failed && !read)' 'if (failed)' build/unit/test_image_folder
 mutant report_of_another_run_taken_as_own runtime/loop/train.c \
     'report_is_of_state(rt, rt->state_crc32)' 'report_last_step(rt) == step' \
     tests/runtime/run.sh resume_next_to_results_of_another_run

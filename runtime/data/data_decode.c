@@ -113,9 +113,12 @@ static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Pictur
 static bool jpeg_picture(void *handle, const PictureFile *file, bool measures, Picture *picture,
                          DataError *error) {
     int width = 0, height = 0, subsampling, colorspace = 0;
-    if (tj.header(handle, file->bytes, file->size, &width, &height, &subsampling, &colorspace))
+    int failed =
+        tj.header(handle, file->bytes, file->size, &width, &height, &subsampling, &colorspace);
+    bool read = width > 0 && height > 0; /* although it failed: the subsampling has no name */
+    if (failed && !read)
         return data_fail(error, "%s: broken JPEG: %s", file->path, tj.error(handle));
-    if (width < 1 || height < 1)
+    if (!read)
         return data_fail(error, "%s: broken JPEG: it ends within its header", file->path);
     if (!check_pixels(file->path, height, width, error))
         return false;

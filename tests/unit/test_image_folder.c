@@ -205,6 +205,37 @@ static void pixels_are_those_of_the_file(void **state) {
     loader_close(loader);
 }
 
+/* 8 x 8 pixels of one colour, which has a third of the columns that brightness has. libjpeg-turbo has no
+ * name for this subsampling, but decodes it. */
+static void write_unnamed_subsampling(const char *name) {
+    static const uint8_t start[] = {255, 216, 255, 219, 0, 67, 0};
+    static const uint8_t rest[] = {
+        255, 192, 0, 17, 8, 0, 8, 0, 8, 3, 1, 49, 0, 2, 17, 0, 3, 17,
+        0, 255, 196, 0, 21, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 6, 255, 196, 0, 20, 16, 1, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 196, 0, 20, 1, 1, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 255, 196, 0, 20,
+        17, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        255, 218, 0, 12, 3, 1, 0, 2, 17, 3, 17, 0, 63, 0, 159, 1, 94, 108,
+        31, 255, 217};
+    uint8_t bytes[sizeof start + 64 + sizeof rest];
+    memcpy(bytes, start, sizeof start);
+    memset(bytes + sizeof start, 1, 64); /* steps of the quantisation */
+    memcpy(bytes + sizeof start + 64, rest, sizeof rest);
+    temp_file(name, bytes, sizeof bytes);
+}
+
+static void any_subsampling_is_decoded(void **state) {
+    (void)state;
+    write_unnamed_subsampling("u/0/a.jpg");
+    write_png("u/1/b.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    Loader *loader = open_well("u", "u");
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    assert_colour(b.pixels, 200, 100, 50, 3);
+    loader_close(loader);
+}
+
 /* Takes columns 2 and 3 of 2 x 6, and rows 2 and 3 of 7 x 2, unchanged. */
 static void images_are_cut_to_shape(void **state) {
     (void)state;
@@ -550,6 +581,7 @@ int main(void) {
         TEST(a_sub_folder_is_a_class),
         TEST(every_kind_of_file_gives_the_channels_wanted),
         TEST(pixels_are_those_of_the_file),
+        TEST(any_subsampling_is_decoded),
         TEST(images_are_cut_to_shape),
         TEST(all_samples_are_decoded_first),
         TEST(pictures_are_resized_as_torch_does),
