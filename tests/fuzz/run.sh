@@ -49,7 +49,7 @@ fuzz() {
 
 fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
     $work/libgen.a -ljansson -lnettle -lz -lm
-reader="runtime/data/*.c runtime/base/rt.c runtime/base/dynlib.c"
+reader="runtime/data/*.c runtime/files/infile.c runtime/base/rt.c runtime/base/dynlib.c runtime/base/sha256.c"
 # shellcheck disable=SC2086 # files are words
 fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \
     $reader -ljansson -lz -lm -lpthread
