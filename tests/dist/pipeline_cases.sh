@@ -158,7 +158,7 @@ more_test_stages_quantized() {
 }
 
 # Two forwards, of the model and of its reference, in one schedule; and resumed from the middle.
-test_stages_pairs() {
+more_test_stages_pairs() {
     in_stages stages_pairs dpo 1e-11 2 2 precision.dtype=fp64 training.steps=4 &&
         run stages_pairs_one stages_pairs_again "$(start_of dpo | tr '\n' ' ') --steps 2" &&
         run stages_pairs_many stages_pairs_again --resume &&
@@ -193,7 +193,7 @@ more_test_precomputed_cube() {
 }
 
 # Replicas of stages: each replica has its own batches.
-test_replicated_stages() {
+more_test_replicated_stages() {
     program replicas_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
         program replicas_many $cases/demo/spec.toml "${dropout[@]}" "$(micro 2)" "$(stages 2)" \
             "$(ranks 2)" || return 1

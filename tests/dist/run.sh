@@ -104,7 +104,7 @@ test_summed_after_backward() {
 
 # All weights train. Without graphs only the waits order the second stream, whichever stream is
 # faster.
-test_late_streams() {
+more_test_late_streams() {
     pair late pretrain_untied 2 2 precision.dtype=fp64 training.steps=3 compile.cuda_graph=false &&
         grep -q RT_STREAM_COMMUNICATION "$work/late_many/program.c" &&
         same_training 1e-11 late_one_out late_many_out || return 1
@@ -245,7 +245,7 @@ more_test_pairs_tensor() {
 }
 
 # Two pairs share rows that one pair had before: the same steps, with any reference and layout.
-test_packed_pairs() {
+more_test_packed_pairs() {
     local packing=(training.seq_len=80 training.per_device_train_batch_size=1 data.packing=true dpo.max_packed_pairs=2)
     local start="--init $cases/dpo/model --adapter $cases/dpo/adapter" name
     program pairs_alone $cases/dpo/spec.toml precision.dtype=fp64 training.steps=4 &&

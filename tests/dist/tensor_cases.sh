@@ -39,7 +39,7 @@ more_test_tensor_biases() {
 # More cards than key heads, with adapters on all linears, biases, all weights trained, magnitudes,
 # one key head for all cards, rounding and codes. A checkpoint can be resumed with any number of
 # cards.
-test_tensor_same_keys() {
+more_test_tensor_same_keys() {
     local from to
     alike tensor_same_keys demo 1e-11 4 "${dropout[@]}" &&
         same_export 1e-11 tensor_same_keys_one_out tensor_same_keys_many_out || return 1

@@ -58,7 +58,7 @@ more_test_rounded_base_resumes() {
 # Two steps of three micro-steps without rounding, then three with it. The result is that of a
 # program that never rounds followed by one that always does, wherever it is interrupted. Backward
 # rounds again to the same bits as the program that keeps rounded values.
-test_rounding_begins_later() {
+more_test_rounding_begins_later() {
     local at from=(--init $cases/accumulate/model)
     local rounding=(qat.weight_dtype=int4 qat.activation_dtype=int8 qat.group_size=8)
     program never $cases/accumulate/spec.toml training.steps=5 &&
@@ -73,7 +73,7 @@ test_rounding_begins_later() {
 
 # Every weight trains, and the reference is the initial weights. The file is read if it fits, is not
 # written again after weights have changed, and is refused if made from something else or damaged.
-test_reference_file() {
+more_test_reference_file() {
     local from=(--init $cases/dpo/model) file=$work/reference_out/reference.json other=$work/other_start
     printf 'extends = "%s"\n[adapter]\ntype = "none"\n[dpo]\nprecompute_ref_log_probs = true\n' \
         $cases/dpo/spec.toml >"$work/reference.toml"
@@ -132,7 +132,7 @@ more_test_without_fused_rope() {
         same_results fused_true_out fused_false_out
 }
 # Backward rounds what it makes again, in the kernel that undoes SwiGLU.
-test_rounding_without_fusion() {
+more_test_rounding_without_fusion() {
     local fused
     for fused in true false; do
         program rounding_$fused $cases/demo/spec.toml precision.dtype=bf16 training.steps=4 qat.activation_dtype=int8 \
@@ -322,7 +322,7 @@ more_test_buffers() {
 }
 
 # Compares one micro-step of eight rows with eight of one row whose numbers of targets differ.
-test_accumulation() {
+more_test_accumulation() {
     local batch
     for batch in 8 1; do
         program batch$batch $cases/accumulate/spec.toml precision.dtype=fp64 \
@@ -475,7 +475,7 @@ test_no_merge() {
 
 # gpt2's files have [in, out] where memory has [out, in]: merging uses the former, quantisation at
 # load the latter.
-test_file_order() {
+more_test_file_order() {
     local case=$cases/gpt2_lora
     program ordered $case/spec.toml &&
         program ordered_nf4 $case/spec.toml quantization.quant_type=nf4 quantization.block_size=32 || return 1
@@ -518,7 +518,7 @@ shard_of() {
         cmp "$work/lines_$case.dump" "$work/shard_$case.dump" &&
         same_results "lines_$case" "shard_${case}_out"
 }
-test_shards_of_samples() { shard_of packed && shard_of packed data.packing=false; }
+more_test_shards_of_samples() { shard_of packed && shard_of packed data.packing=false; }
 # One short sample: nothing is left to hold out, and most of the row is padding.
 test_little_data() {
     local spec=$work/little.toml

@@ -35,7 +35,7 @@ packed           bf16  long_rows  all
 pretrain_tied    fp32  default    all
 accumulate       fp64  plain
 demo             bf16  read_once  all
-qlora            fp32  default
+qlora            fp32  default    all
 qat              bf16  default
 dpo              fp32  default    all
 wide_rows        fp64  default
@@ -43,7 +43,7 @@ wide_rows        fp32  wide_head  all
 wide_rows        bf16  long
 wide_rows        bf16  wgmma
 pools            bf16  default
-cnn_strides      fp32  default
+cnn_strides      fp32  default    all
 cnn_strides      bf16  nchw       all
 coded_moments    fp32  in_backward
 TABLE

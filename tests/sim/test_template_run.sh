@@ -2,8 +2,9 @@
 # Tests of gen/templates. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits with 1 if
 # any failed.
 #     tests/sim/test_template_run.sh [--all]
-# Without --all: fewer shapes, two thread orders, and via PTX a warpgroup's products and the low-rank templates
-# without a prologue; with it: three orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each architecture.
+# Without --all: fewer shapes, two thread orders, and via PTX a warpgroup's products; with it: three
+# orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each
+# architecture.
 cd "$(dirname "$0")/../.." || exit 1
 all=
 [ "${1-}" != --all ] || all=1
@@ -38,10 +39,7 @@ for test in low_rank low_rank_matmul; do
     attempt "$test race" env SIM_FLAVOUR=race "$work/$test"
 done
 # The host's compiler sees other code instead of a warpgroup's products.
-for test in "attention wgmma" "low_rank both_gradients" low_rank_matmul; do
-    # shellcheck disable=SC2086 # a program and perhaps the name of its test
-    [ $all ] || attempt "${test% *} ptx" env SIM_PTX=sm_90a "$work"/$test
-done
+[ $all ] || attempt "attention ptx" env SIM_PTX=sm_90a "$work/attention" wgmma
 [ $all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
