@@ -440,6 +440,8 @@ mutant jpeg_of_unnamed_subsampling_refused runtime/data/data_decode.c \
 mutant report_of_another_run_taken_as_own runtime/loop/train.c \
     'report_is_of_state(rt, rt->state_crc32)' 'report_last_step(rt) == step' \
     tests/runtime/run.sh resume_next_to_results_of_another_run
+mutant checkpoint_set_aside runtime/checkpoint/checkpoint.c \
+    'path, RENAME_EXCHANGE) == 0)' 'path, RENAME_NOREPLACE) == 0)' tests/runtime/run.sh replaced_checkpoint
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +253,13 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
     return ok;
 }
 
-/* Replaces `path` by `temporary`. */
+/* Replaces `path` by `temporary`. Exchanging the two, where the file system can, leaves no moment without
+ * a folder at `path`, should the run be killed. */
 static bool put_in_place(const char *temporary, const char *path, const char *aside, char *error) {
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+        folder_remove(temporary);
+        return true;
+    }
     folder_remove(aside);
     bool replaced = rename(path, aside) == 0;
     if (rename(temporary, path)) {

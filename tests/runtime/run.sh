@@ -182,6 +182,14 @@ test_resume_next_to_results_of_another_run() {
         stays plain over "already at step 8 of 8" --seed 5 --steps 8
 }
 
+# A save of the same step exchanges the two folders, so nothing is set aside, and what was once is left alone.
+test_replaced_checkpoint() {
+    local saved=$work/exchanged/checkpoints
+    run plain exchanged --steps 3 && mkdir "$saved/.replaced" && run plain exchanged --seed 5 --steps 3 &&
+        run plain fresh --seed 5 --steps 3 && [ -d "$saved/.replaced" ] && [ ! -e "$saved/.writing" ] &&
+        cmp "$saved/step_3/state.safetensors" "$work/fresh/checkpoints/step_3/state.safetensors"
+}
+
 test_signal_then_resume() {
     local name
     run long long_whole || return 1
