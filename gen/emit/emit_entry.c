@@ -63,8 +63,9 @@ static void declare(const Stretch *s, Pointer *pointer) {
         return;
     pointer->declared = true;
     const Value *v = pointer->values[pointer_begin(pointer)];
+    const Value *last = pointer->values[pointer_last(pointer, s->pointers.run.times)];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
-    const char *shape = view_text(s->e->arena, v);
+    const char *shape = view_text(s->e->arena, v, last);
     const char *at = where(s, pointer, (int)strlen(address[kind]) + (int)strlen("(rt, "));
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], at);
     const char *line =

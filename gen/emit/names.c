@@ -287,17 +287,32 @@ const char *shape_text(Arena *arena, const Value *v) {
     return text;
 }
 
-/* "q_k_v_proj.x_u" for "model.layers.0.self_attn.q_k_v_proj.x_u". */
+/* "q_k_v_proj.x_u" for "model.layers.0.self_attn.q_k_v_proj.x_u", "gate_proj.u.kept" for its "u.kept":
+ * a last part that says little does not count. */
 static const char *last_two_parts(const char *dotted) {
-    return previous_part(dotted, name_last_part(dotted));
+    const char *last = name_last_part(dotted);
+    if (says_little(last))
+        last = previous_part(dotted, last);
+    return previous_part(dotted, last);
 }
 
-const char *view_text(Arena *arena, const Value *v) {
+/* "rows 128 to 191, " if the matrix that the value is part of has other rows too. */
+static const char *rows_text(Arena *arena, const Value *v) {
+    int64_t first = v->offset / v->row_stride, count = value_rows(v);
+    int64_t all = v->storage->bytes / (v->row_stride * dtype_bytes(v->dtype));
+    if (count == all)
+        return "";
+    return arena_printf(arena, "rows %lld to %lld, ", (long long)first,
+                        (long long)(first + count - 1));
+}
+
+const char *view_text(Arena *arena, const Value *v, const Value *last) {
     if (v->plane || value_dense(v))
         return shape_text(arena, v);
     int64_t first = v->offset % v->row_stride;
-    return arena_printf(arena, "%s, columns %lld to %lld of %s", dims_text(arena, v),
-                        (long long)first, (long long)(first + value_cols(v) - 1),
+    return arena_printf(arena, "%s, %scolumns %lld to %lld of %s", dims_text(arena, v),
+                        v->offset == last->offset ? rows_text(arena, v) : "", (long long)first,
+                        (long long)(first + value_cols(v) - 1),
                         last_two_parts(v->storage->name));
 }
 

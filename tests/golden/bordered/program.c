@@ -377,7 +377,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 80 to 83, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -386,7 +387,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* bf16 [32, 4], rows 0 to 31, columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -395,7 +397,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * cast -> k_proj_lora_A_weight_border */
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr k_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 72 to 75, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -404,7 +407,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * scale -> k_proj_lora_B_weight_border */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
+    RtPtr k_proj_lora_B_weight_border =
+        /* bf16 [16, 4], rows 32 to 47, columns 40 to 43 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -413,7 +417,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * cast -> v_proj_lora_A_weight_border */
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 64 to 67, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -422,7 +427,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_B_weight_border =
+        /* bf16 [16, 4], rows 48 to 63, columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -431,7 +437,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * cast -> o_proj_lora_A_weight_border */
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
+    RtPtr o_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 32 to 35, columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 3), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -440,7 +447,8 @@ static void layers_0_to_2_self_attn_load(Rt *rt) {
      * scale -> o_proj_lora_B_weight_border */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
+    RtPtr o_proj_lora_B_weight_border =
+        /* bf16 [32, 4], rows 0 to 31, columns 32 to 35 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 3), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -454,7 +462,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr gate_proj_lora_A_weight_border =
-        /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [4, 32], rows 104 to 107, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -464,7 +472,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr gate_proj_lora_B_weight_border =
-        /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
+        /* bf16 [48, 4], rows 0 to 47, columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -474,7 +482,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr up_proj_lora_A_weight_border =
-        /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [4, 32], rows 96 to 99, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -484,7 +492,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr up_proj_lora_B_weight_border =
-        /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
+        /* bf16 [48, 4], rows 48 to 95, columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -493,7 +501,8 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
      * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* bf16 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -503,7 +512,7 @@ static void layers_0_to_2_mlp_load(Rt *rt) {
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border =
-        /* bf16 [32, 4], columns 48 to 51 of down_proj.bordered */
+        /* bf16 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -538,7 +547,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr v_k_q_proj_lora_A_weight_border =
-        /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
+        /* bf16 [24, 32], rows 64 to 87, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr v_k_q_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U(layer));
@@ -577,7 +586,8 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u: matmul -> o_proj_u */
-    RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
+    RtPtr o_proj_lora_A_weight_border =
+        /* bf16 [8, 32], rows 32 to 39, columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(layer));
@@ -611,7 +621,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
 
     /* model.layers.*.mlp.up_gate_proj.u: matmul -> up_gate_proj_u */
     RtPtr up_gate_proj_lora_A_weight_border =
-        /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [16, 32], rows 96 to 111, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr up_gate_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_U(layer));
@@ -628,7 +638,8 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
-    RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* bf16 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
@@ -741,7 +752,8 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.down_proj.v: matmul -> down_proj_v */
-    RtPtr down_proj_bordered_sB = /* bf16 [32, 8], columns 48 to 55 of down_proj.bordered */
+    RtPtr down_proj_bordered_sB =
+        /* bf16 [32, 8], rows 0 to 31, columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(layer));
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(layer));
@@ -793,7 +805,8 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.up_gate_proj.v: matmul -> up_gate_proj_v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer));
-    RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
+    RtPtr gate_up_proj_bordered_sB =
+        /* bf16 [96, 16], rows 0 to 95, columns 32 to 47 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(layer));
     RtPtr up_gate_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_V(layer));
@@ -868,7 +881,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.o_proj.v: matmul -> o_proj_v */
-    RtPtr o_proj_bordered_sB = /* bf16 [32, 8], columns 32 to 39 of o_proj.bordered */
+    RtPtr o_proj_bordered_sB = /* bf16 [32, 8], rows 0 to 31, columns 32 to 39 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(layer));
     RtPtr o_proj_v = /* bf16 [32, 8], columns 32 to 39 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_V(layer));
@@ -935,7 +948,8 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.v_k_q_proj.v: matmul -> v_k_q_proj_v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
-    RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
+    RtPtr q_k_v_proj_bordered_sB =
+        /* bf16 [64, 24], rows 0 to 63, columns 32 to 55 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(layer));
     RtPtr v_k_q_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_V(layer));
@@ -1025,7 +1039,8 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
-    RtPtr down_proj_bordered_sB = /* bf16 [32, 8], columns 48 to 55 of down_proj.bordered */
+    RtPtr down_proj_bordered_sB =
+        /* bf16 [32, 8], rows 0 to 31, columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
@@ -1076,7 +1091,8 @@ static void layers_0_mlp_backward(Rt *rt) {
     /* model.layers.0.mlp.up_gate_proj.v: matmul -> up_gate_proj_v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY);
-    RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
+    RtPtr gate_up_proj_bordered_sB =
+        /* bf16 [96, 16], rows 0 to 95, columns 32 to 47 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB);
     RtPtr up_gate_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_GATE_PROJ_V);
@@ -1147,7 +1163,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_u, o_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.o_proj.v: matmul -> o_proj_v */
-    RtPtr o_proj_bordered_sB = /* bf16 [32, 8], columns 32 to 39 of o_proj.bordered */
+    RtPtr o_proj_bordered_sB = /* bf16 [32, 8], rows 0 to 31, columns 32 to 39 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB);
     RtPtr o_proj_v = /* bf16 [32, 8], columns 32 to 39 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V);
@@ -1207,7 +1223,8 @@ static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.v_k_q_proj.v: matmul -> v_k_q_proj_v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
-    RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
+    RtPtr q_k_v_proj_bordered_sB =
+        /* bf16 [64, 24], rows 0 to 63, columns 32 to 55 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB);
     RtPtr v_k_q_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_V);
@@ -1334,7 +1351,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 80 to 83, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -1345,7 +1363,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* bf16 [32, 4], rows 0 to 31, columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1354,7 +1373,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * cast -> k_proj_lora_A_weight_border */
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr k_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr k_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 72 to 75, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1363,7 +1383,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * scale -> k_proj_lora_B_weight_border */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr k_proj_lora_B_weight_border = /* bf16 [16, 4], columns 40 to 43 of q_k_v_proj.bordered */
+    RtPtr k_proj_lora_B_weight_border =
+        /* bf16 [16, 4], rows 32 to 47, columns 40 to 43 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1372,7 +1393,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * cast -> v_proj_lora_A_weight_border */
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr v_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 64 to 67, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1381,7 +1403,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr v_proj_lora_B_weight_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_B_weight_border =
+        /* bf16 [16, 4], rows 48 to 63, columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1390,7 +1413,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * cast -> o_proj_lora_A_weight_border */
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr o_proj_lora_A_weight_border = /* bf16 [4, 32], columns 0 to 31 of o_proj.bordered */
+    RtPtr o_proj_lora_A_weight_border =
+        /* bf16 [4, 32], rows 32 to 35, columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 3), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1399,7 +1423,8 @@ static void layers_0_to_2_self_attn_update(Rt *rt) {
      * scale -> o_proj_lora_B_weight_border */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr o_proj_lora_B_weight_border = /* bf16 [32, 4], columns 32 to 35 of o_proj.bordered */
+    RtPtr o_proj_lora_B_weight_border =
+        /* bf16 [32, 4], rows 0 to 31, columns 32 to 35 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 3), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1414,7 +1439,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr gate_proj_lora_A_weight_border =
-        /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [4, 32], rows 104 to 107, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* adamw: waited for before */
@@ -1427,7 +1452,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr gate_proj_lora_B_weight_border =
-        /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
+        /* bf16 [48, 4], rows 0 to 47, columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1437,7 +1462,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr up_proj_lora_A_weight_border =
-        /* bf16 [4, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [4, 32], rows 96 to 99, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 3), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1447,7 +1472,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr up_proj_lora_B_weight_border =
-        /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
+        /* bf16 [48, 4], rows 48 to 95, columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1456,7 +1481,8 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
      * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* bf16 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1466,7 +1492,7 @@ static void layers_0_to_2_mlp_update(Rt *rt) {
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_weight_border =
-        /* bf16 [32, 4], columns 48 to 51 of down_proj.bordered */
+        /* bf16 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1502,7 +1528,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr v_k_q_proj_lora_A_weight_border =
-        /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
+        /* bf16 [24, 32], rows 64 to 87, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr v_k_q_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U);
@@ -1541,7 +1567,8 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u: matmul -> o_proj_u */
-    RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
+    RtPtr o_proj_lora_A_weight_border =
+        /* bf16 [8, 32], rows 32 to 39, columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_U);
@@ -1567,7 +1594,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
 
     /* model.layers.*.mlp.up_gate_proj.u: matmul -> up_gate_proj_u */
     RtPtr up_gate_proj_lora_A_weight_border =
-        /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
+        /* bf16 [16, 32], rows 96 to 111, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr up_gate_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_GATE_PROJ_U);
@@ -1584,7 +1611,8 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act: swiglu, low_rank_matmul -> down_proj_u, mlp_act */
-    RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* bf16 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U);
@@ -1682,7 +1710,7 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
         q_proj_delta);
 
     /* model.layers.*.self_attn.q_proj.merged: add -> q_proj_merged */
-    RtPtr q_proj_weight = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr q_proj_weight = /* bf16 [32, 32], rows 0 to 31, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED);
@@ -1702,7 +1730,7 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
         k_proj_delta);
 
     /* model.layers.*.self_attn.k_proj.merged: add -> k_proj_merged */
-    RtPtr k_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr k_proj_weight = /* bf16 [16, 32], rows 32 to 47, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_MERGED);
@@ -1722,7 +1750,7 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
         v_proj_delta);
 
     /* model.layers.*.self_attn.v_proj.merged: add -> v_proj_merged */
-    RtPtr v_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
+    RtPtr v_proj_weight = /* bf16 [16, 32], rows 48 to 63, columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_MERGED);
@@ -1742,7 +1770,7 @@ static void layers_self_attn_merge(Rt *rt, int layer) {
         o_proj_delta);
 
     /* model.layers.*.self_attn.o_proj.merged: add -> o_proj_merged */
-    RtPtr o_proj_weight = /* bf16 [32, 32], columns 0 to 31 of o_proj.bordered */
+    RtPtr o_proj_weight = /* bf16 [32, 32], rows 0 to 31, columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_MERGED);
@@ -1767,7 +1795,8 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         gate_proj_delta);
 
     /* model.layers.*.mlp.gate_proj.merged: add -> gate_proj_merged */
-    RtPtr gate_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
+    RtPtr gate_proj_weight =
+        /* bf16 [48, 32], rows 0 to 47, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj_merged = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_GATE_PROJ_MERGED);
@@ -1787,7 +1816,8 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         up_proj_delta);
 
     /* model.layers.*.mlp.up_proj.merged: add -> up_proj_merged */
-    RtPtr up_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
+    RtPtr up_proj_weight =
+        /* bf16 [48, 32], rows 48 to 95, columns 0 to 31 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer));
     RtPtr up_proj_merged = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_MERGED);
@@ -1807,7 +1837,8 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         down_proj_delta);
 
     /* model.layers.*.mlp.down_proj.merged: add -> down_proj_merged */
-    RtPtr down_proj_weight = /* bf16 [32, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_weight =
+        /* bf16 [32, 48], rows 0 to 31, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* bf16 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED);

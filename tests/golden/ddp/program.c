@@ -298,7 +298,8 @@ static void load(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [4, 32], rows 32 to 35, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -307,7 +308,8 @@ static void load(Rt *rt) {
      * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -316,7 +318,8 @@ static void load(Rt *rt) {
      * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -325,7 +328,8 @@ static void load(Rt *rt) {
      * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -351,7 +355,8 @@ static void layers_0_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr layers_0_input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
@@ -425,7 +430,8 @@ static void layers_0_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
@@ -458,7 +464,8 @@ static void layers_1_forward(Rt *rt) {
     /* model.layers.1.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U);
@@ -532,7 +539,8 @@ static void layers_1_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.1.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_U);
@@ -617,7 +625,7 @@ static void layers_1_mlp_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.mlp.down_proj.v: matmul -> down_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_V);
@@ -728,7 +736,7 @@ static void layers_1_self_attn_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.self_attn.q_proj.v: matmul -> q_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V);
@@ -791,7 +799,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
@@ -892,7 +900,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
@@ -987,7 +995,8 @@ static void layers_0_to_1_update(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [4, 32], rows 32 to 35, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* adamw: waited for before */
@@ -998,7 +1007,8 @@ static void layers_0_to_1_update(Rt *rt) {
      * scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     /* adamw: waited for before */
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
@@ -1009,7 +1019,8 @@ static void layers_0_to_1_update(Rt *rt) {
      * cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1018,7 +1029,8 @@ static void layers_0_to_1_update(Rt *rt) {
      * scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -1052,7 +1064,8 @@ static void layers_0_evaluate(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr layers_0_input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
@@ -1124,7 +1137,8 @@ static void layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
@@ -1155,7 +1169,8 @@ static void layers_1_evaluate(Rt *rt) {
     /* model.layers.1.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U);
@@ -1227,7 +1242,8 @@ static void layers_1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.1.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U);

@@ -270,7 +270,8 @@ static void load(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_A.weight.border: cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [4, 32], rows 32 to 35, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border);
@@ -278,7 +279,8 @@ static void load(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
@@ -286,7 +288,8 @@ static void load(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
@@ -294,7 +297,8 @@ static void load(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border);
@@ -381,7 +385,8 @@ static void layers_0_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
@@ -455,7 +460,8 @@ static void layers_0_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
@@ -530,7 +536,7 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.v: matmul -> down_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 48 to 55 of down_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 48 to 55 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB);
     RtPtr down_proj_v = /* f32 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
@@ -625,7 +631,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
-    RtPtr bordered_sB = /* f32 [32, 8], columns 32 to 39 of q_proj.bordered */
+    RtPtr bordered_sB = /* f32 [32, 8], rows 0 to 31, columns 32 to 39 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB);
     RtPtr q_proj_v = /* f32 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
@@ -732,7 +738,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_A.weight.border: cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [4, 32], rows 32 to 35, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border);
@@ -740,7 +747,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 32 to 35 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
@@ -748,7 +756,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
@@ -756,7 +765,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 4], rows 0 to 31, columns 48 to 51 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border);
@@ -789,7 +799,8 @@ static void layers_0_evaluate(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
@@ -861,7 +872,8 @@ static void layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 48], rows 32 to 39, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);

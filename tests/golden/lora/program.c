@@ -610,14 +610,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
-    RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of k_q_proj.grad */
+    RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of self_attn.k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
     RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_48, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
+    RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of self_attn.k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));

@@ -370,10 +370,10 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
         &k_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.k_proj.weight.codes: quantize_4bit -> k_proj_weight_codes */
-    RtPtr k_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of k_proj.weight */
+    RtPtr k_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of self_attn.k_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
-    RtPtr k_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of k_proj.weight */
+    RtPtr k_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of self_attn.k_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &k_proj_weight_absmax_whole,
         &k_proj_weight_even, &nf4_bounds, &k_proj_weight_odd, &k_proj_weight_codes);
@@ -411,9 +411,9 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
         &v_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.v_proj.weight.codes: quantize_4bit -> v_proj_weight_codes */
-    RtPtr v_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of v_proj.weight */
+    RtPtr v_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of self_attn.v_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_EVEN);
-    RtPtr v_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of v_proj.weight */
+    RtPtr v_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of self_attn.v_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &v_proj_weight_absmax_whole,
         &v_proj_weight_even, &nf4_bounds, &v_proj_weight_odd, &v_proj_weight_codes);
@@ -452,10 +452,10 @@ static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_block_absmax_16x64, RT_GRID(2, 1, 1), &o_proj_weight, &absmax_whole);
 
     /* model.layers.*.self_attn.o_proj.weight.codes: quantize_4bit -> codes */
-    RtPtr even = /* bf16 [512, 1], columns 0 to 0 of o_proj.weight */
+    RtPtr even = /* bf16 [512, 1], columns 0 to 0 of self_attn.o_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
-    RtPtr o_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of o_proj.weight */
+    RtPtr o_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of self_attn.o_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &absmax_whole, &even, &nf4_bounds,
         &o_proj_weight_odd, &codes);
@@ -496,10 +496,10 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
         &gate_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.gate_proj.weight.codes: quantize_4bit -> gate_proj_weight_codes */
-    RtPtr gate_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of gate_proj.weight */
+    RtPtr gate_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of mlp.gate_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
-    RtPtr gate_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of gate_proj.weight */
+    RtPtr gate_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of mlp.gate_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &gate_proj_weight_absmax_whole,
         &gate_proj_weight_even, &nf4_bounds, &gate_proj_weight_odd, &gate_proj_weight_codes);
@@ -538,9 +538,9 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
         &up_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.up_proj.weight.codes: quantize_4bit -> up_proj_weight_codes */
-    RtPtr up_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of up_proj.weight */
+    RtPtr up_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of mlp.up_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_EVEN);
-    RtPtr up_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of up_proj.weight */
+    RtPtr up_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of mlp.up_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &up_proj_weight_absmax_whole,
         &up_proj_weight_even, &nf4_bounds, &up_proj_weight_odd, &up_proj_weight_codes);
@@ -582,10 +582,10 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
         &q_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.q_proj.weight.codes: quantize_4bit -> q_proj_weight_codes */
-    RtPtr q_proj_weight_even = /* bf16 [512, 1], columns 0 to 0 of q_proj.weight */
+    RtPtr q_proj_weight_even = /* bf16 [512, 1], columns 0 to 0 of self_attn.q_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
-    RtPtr q_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of q_proj.weight */
+    RtPtr q_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of self_attn.q_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &q_proj_weight_absmax_whole,
         &q_proj_weight_even, &nf4_bounds, &q_proj_weight_odd, &q_proj_weight_codes);
@@ -623,9 +623,9 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
         &down_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.down_proj.weight.codes: quantize_4bit -> down_proj_weight_codes */
-    RtPtr down_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of down_proj.weight */
+    RtPtr down_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of mlp.down_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_EVEN);
-    RtPtr down_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of down_proj.weight */
+    RtPtr down_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of mlp.down_proj.weight */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &down_proj_weight_absmax_whole,
         &down_proj_weight_even, &nf4_bounds, &down_proj_weight_odd, &down_proj_weight_codes);

@@ -308,7 +308,8 @@ static void load(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
@@ -316,7 +317,8 @@ static void load(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [16, 8], rows 0 to 15, columns 40 to 47 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
@@ -324,7 +326,8 @@ static void load(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.weight.border: scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
+    RtPtr v_proj_lora_B_weight_border =
+        /* f32 [8, 8], rows 16 to 23, columns 32 to 39 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_weight_border);
@@ -332,7 +335,8 @@ static void load(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
@@ -340,7 +344,8 @@ static void load(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 8], rows 0 to 31, columns 24 to 31 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x8_of_32, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border);
@@ -384,7 +389,8 @@ static void layers_0_self_attn_forward(Rt *rt) {
         &(uint32_t){/* stream_2 */ 439403402});
 
     /* model.layers.0.self_attn.q_proj.u: matmul -> q_proj_u */
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
@@ -397,7 +403,8 @@ static void layers_0_self_attn_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.0.self_attn.v_proj.u: matmul -> v_proj_u */
-    RtPtr v_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+    RtPtr v_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 24 to 31, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
@@ -480,7 +487,8 @@ static void layers_0_mlp_forward(Rt *rt) {
         &(uint32_t){/* stream */ 467968269});
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+    RtPtr lora_A_weight_border =
+        /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
@@ -615,7 +623,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         &group_rank, &act_grad, &(uint32_t){/* stream */ 467968269});
 
     /* model.layers.0.mlp.act.grad: matmul -> act_grad */
-    RtPtr down_proj_weight = /* f32 [32, 24], columns 0 to 23 of down_proj.bordered */
+    RtPtr down_proj_weight = /* f32 [32, 24], rows 0 to 31, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
     rt_gemm(rt, G_gemm_32x24x32_nn_b32_add, mlp_residual_grad, down_proj_weight, act_grad);
 
@@ -806,7 +814,8 @@ static void layers_0_update(Rt *rt) {
      * cast -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+    RtPtr q_proj_lora_A_weight_border =
+        /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -816,7 +825,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
+    RtPtr q_proj_lora_B_weight_border =
+        /* f32 [16, 8], rows 0 to 15, columns 40 to 47 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_weight_border);
@@ -824,7 +834,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.weight.border: scale -> v_proj_lora_B_weight_border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
+    RtPtr v_proj_lora_B_weight_border =
+        /* f32 [8, 8], rows 16 to 23, columns 32 to 39 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_weight_border);
@@ -833,7 +844,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+    RtPtr down_proj_lora_A_weight_border =
+        /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
@@ -841,7 +853,8 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
+    RtPtr down_proj_lora_B_weight_border =
+        /* f32 [32, 8], rows 0 to 31, columns 24 to 31 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x8_of_32, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
         &down_proj_lora_B_weight_border);
@@ -884,7 +897,8 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         &rstd, &input_layernorm);
 
     /* model.layers.0.self_attn.v_q_proj.u: matmul -> v_q_proj_u */
-    RtPtr lora_A_weight_border = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
+    RtPtr lora_A_weight_border =
+        /* f32 [16, 32], rows 24 to 39, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr v_q_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_U);
@@ -961,7 +975,8 @@ static void layers_0_mlp_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u: matmul -> down_proj_u */
-    RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+    RtPtr lora_A_weight_border =
+        /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
