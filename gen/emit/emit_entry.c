@@ -459,9 +459,14 @@ static void put_function(const Emit *e, const Block *block) {
 /* ---- entries --------------------------------------------------------------------------------- */
 
 const char *entry_purpose(const Plan *plan, Entry entry) {
-    bool stage = plan->program->stage.count > 1;
-    return stage && entry == ENTRY_MICRO_STEP ? "Forward of one micro-batch."
-                                              : entry_info(entry)->purpose;
+    const Program *program = plan->program;
+    if (entry == ENTRY_MICRO_STEP && program->stage.count > 1)
+        return "Forward of one micro-batch.";
+    if (entry == ENTRY_MICRO_STEP && program->train.in_backward)
+        return "Forward, loss and backward of one micro-batch; backward updates the weights.";
+    if (entry == ENTRY_UPDATE && program->train.in_backward)
+        return "Once per step: updates the step's figures.";
+    return entry_info(entry)->purpose;
 }
 
 static void put_head(const Emit *e) {

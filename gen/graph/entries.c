@@ -19,8 +19,7 @@ static const EntryInfo entries[ENTRY_COUNT] = {
                        "After each micro-step, on the first card: sums losses and gradients of all "
                        "cards.",
                        RUNS_EACH_MICRO_STEP, ON_FIRST_CARD, false},
-    [ENTRY_UPDATE] = {"update",
-                      "Once per step: updates its figures and, unless backward does, the weights.",
+    [ENTRY_UPDATE] = {"update", "Once per step: updates the weights and the step's figures.",
                       RUNS_EACH_STEP, ON_FIRST_CARD, false},
     [ENTRY_EVALUATE] = {"evaluate", "The loss and metrics of one held-out micro-batch.", RUNS_ASIDE,
                         ON_FIRST_CARD, true},

@@ -7,7 +7,7 @@
  *
  * Its entries, in the order of their functions below:
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step: updates its figures and, unless backward does, the weights.
+ *   update      Once per step: updates the weights and the step's figures.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
@@ -293,7 +293,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once per step: updates its figures and, unless backward does, the weights.
+/* Once per step: updates the weights and the step's figures.
  * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns_partial */

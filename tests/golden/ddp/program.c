@@ -8,7 +8,7 @@
  * Its entries, in the order of their functions below:
  *   load        Once, after the weights have arrived: prepares what other entries need.
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step: updates its figures and, unless backward does, the weights.
+ *   update      Once per step: updates the weights and the step's figures.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
@@ -1036,7 +1036,7 @@ static void layers_0_to_1_update(Rt *rt) {
         &down_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 }
 
-/* Once per step: updates its figures and, unless backward does, the weights.
+/* Once per step: updates the weights and the step's figures.
  * 8 launches, 148 kFLOP, 305 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);

@@ -10,7 +10,7 @@
  *   replicate   Before each micro-step, on each other card: copies the first card's weights.
  *   micro_step  Forward, loss and backward of one micro-batch.
  *   collect     After each micro-step, on the first card: sums losses and gradients of all cards.
- *   update      Once per step: updates its figures and, unless backward does, the weights.
+ *   update      Once per step: updates the weights and the step's figures.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
@@ -772,7 +772,7 @@ static void layers_0_update(Rt *rt) {
         &down_proj_lora_B_weight_border);
 }
 
-/* Once per step: updates its figures and, unless backward does, the weights.
+/* Once per step: updates the weights and the step's figures.
  * 9 launches, 141 kFLOP, 669 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);

@@ -7,8 +7,8 @@
  *
  * Its entries, in the order of their functions below:
  *   load        Once, after the weights have arrived: prepares what other entries need.
- *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step: updates its figures and, unless backward does, the weights.
+ *   micro_step  Forward, loss and backward of one micro-batch; backward updates the weights.
+ *   update      Once per step: updates the step's figures.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
@@ -833,7 +833,7 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
     rt_observe(rt, "grad", embed_tokens_gradients, RT_F32, 4, 1024, 1024);
 }
 
-/* Forward, loss and backward of one micro-batch.
+/* Forward, loss and backward of one micro-batch; backward updates the weights.
  * 94 launches, 28.2 MFLOP, 6.23 MiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
@@ -853,7 +853,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once per step: updates its figures and, unless backward does, the weights.
+/* Once per step: updates the step's figures.
  * 1 launch, 1.15 kFLOP, 4.04 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.squared: sum, clip_factor, advance_step -> step, bad_step, applied,

@@ -8,7 +8,7 @@
  * Its entries, in the order of their functions below:
  *   load        Once, after the weights have arrived: prepares what other entries need.
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step: updates its figures and, unless backward does, the weights.
+ *   update      Once per step: updates the weights and the step's figures.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
@@ -805,7 +805,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once per step: updates its figures and, unless backward does, the weights.
+/* Once per step: updates the weights and the step's figures.
  * 5 launches, 558 kFLOP, 1.51 MiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns_partial */
