@@ -302,24 +302,24 @@ typedef struct {
     size_t offset; /* in INPUT */
 } RtInput;
 
-/* An output of one launch of an entry, so that a bad value can be reported by name. `launch` is an
- * index, from 0, into the entry's rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and
- * collectives. Sorted by launch. */
+/* An output of one launch of an entry, so that a bad value can be reported by name. A launch, here
+ * and in RtEntry, is a call of rt_launch, rt_gemm, rt_zero, rt_copy, rt_fetch, rt_export,
+ * rt_export_whole, rt_peer_copy or a collective. Sorted by launch. */
 typedef struct {
-    int launch;
+    int launch; /* index, from 0, among the entry's launches */
     const char *name;
     RtAt at;
     RtDtype dtype;
     int64_t rows, cols, row_stride; /* elements */
 } RtOutput;
 
-/* A function that enqueues one whole entry graph; it never waits. All its work is done when the
- * compute stream is. */
+/* A function that enqueues one whole entry graph. It waits for nothing, unless it calls rt_fetch or
+ * rt_export: such an entry is never captured. All its work is done when the compute stream is. */
 typedef struct {
     void (*enqueue)(Rt *rt); /* NULL where the program has no such entry */
     const RtOutput *outputs;
     int output_count;
-    int launches; /* kernels, GEMMs, memsets, copies, collectives enqueued or left out */
+    int launches; /* enqueued, or left out by rt_ends_step */
 } RtEntry;
 
 /* ---- stages of a pipeline ------------------------------------------------------------------- */
