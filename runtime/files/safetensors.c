@@ -89,73 +89,32 @@ static double small_float(unsigned bits, int exponent_bits, int mantissa_bits, b
     return sign * ldexp(mantissa + (1u << mantissa_bits), (int)exponent - bias - mantissa_bits);
 }
 
-#define LOAD(type) \
-    type value;    \
-    memcpy(&value, at, sizeof value)
+/* Returns an element of the dtype, which is stored as `type`, as a number computed from `value`. */
+#define ELEMENT(dtype, type, number)      \
+    case dtype: {                         \
+        type value;                       \
+        memcpy(&value, at, sizeof value); \
+        return (double)(number);          \
+    }
 
 double st_value(const StTensor *tensor, int64_t i) {
     const char *at = (const char *)tensor->data + (size_t)i * DTYPES[tensor->dtype].bytes;
     switch (tensor->dtype) {
-    case ST_F64: {
-        LOAD(double);
-        return value;
-    }
-    case ST_F32: {
-        LOAD(float);
-        return (double)value;
-    }
-    case ST_F16: {
-        LOAD(uint16_t);
-        return small_float(value, 5, 10, true);
-    }
-    case ST_BF16: {
-        LOAD(uint16_t);
-        return small_float(value, 8, 7, true);
-    }
-    case ST_F8_E4M3: {
-        LOAD(uint8_t);
-        return small_float(value, 4, 3, false);
-    }
-    case ST_F8_E5M2: {
-        LOAD(uint8_t);
-        return small_float(value, 5, 2, true);
-    }
-    case ST_I64: {
-        LOAD(int64_t);
-        return (double)value;
-    }
-    case ST_I32: {
-        LOAD(int32_t);
-        return value;
-    }
-    case ST_I16: {
-        LOAD(int16_t);
-        return value;
-    }
-    case ST_I8: {
-        LOAD(int8_t);
-        return value;
-    }
-    case ST_U64: {
-        LOAD(uint64_t);
-        return (double)value;
-    }
-    case ST_U32: {
-        LOAD(uint32_t);
-        return value;
-    }
-    case ST_U16: {
-        LOAD(uint16_t);
-        return value;
-    }
-    case ST_U8: {
-        LOAD(uint8_t);
-        return value;
-    }
-    case ST_BOOL: {
-        LOAD(uint8_t);
-        return value != 0;
-    }
+        ELEMENT(ST_F64, double, value)
+        ELEMENT(ST_F32, float, value)
+        ELEMENT(ST_F16, uint16_t, small_float(value, 5, 10, true))
+        ELEMENT(ST_BF16, uint16_t, small_float(value, 8, 7, true))
+        ELEMENT(ST_F8_E4M3, uint8_t, small_float(value, 4, 3, false))
+        ELEMENT(ST_F8_E5M2, uint8_t, small_float(value, 5, 2, true))
+        ELEMENT(ST_I64, int64_t, value)
+        ELEMENT(ST_I32, int32_t, value)
+        ELEMENT(ST_I16, int16_t, value)
+        ELEMENT(ST_I8, int8_t, value)
+        ELEMENT(ST_U64, uint64_t, value)
+        ELEMENT(ST_U32, uint32_t, value)
+        ELEMENT(ST_U16, uint16_t, value)
+        ELEMENT(ST_U8, uint8_t, value)
+        ELEMENT(ST_BOOL, uint8_t, value != 0)
     case ST_DTYPE_COUNT:
         break;
     }
