@@ -8,6 +8,7 @@
  * the row's largest element (equal ones share it), because torchao's scale is not a constant to
  * autograd. The scale is rounded to the operand's dtype, all else is fp32, and an fp64 operand is
  * first rounded to fp32. A row of zeros stays zero; torchao divides by zero there. */
+#include "graph/code_steps.h"
 #include "graph/op_table.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static const double LARGEST = 448; /* in e4m3 */
 
 /* Steps for an element of a row. */
 typedef struct {
-    int x, size, absmax; /* size: |x| */
+    int x, magnitude, absmax;
     int scale, scaled, code;
 } Float8;
 
@@ -28,14 +29,10 @@ static int quotient(Body *body, DType dtype, int a, int b) {
     return narrow(body, dtype, step_binary(body, STEP_DIV, a, b));
 }
 
-static int size_of(Body *body, int a) {
-    return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
-}
-
 static int largest_code(Body *body) { return step_named(body, LARGEST, "LARGEST_CODE"); }
 
 static int is_inside(Body *body, const Float8 *f) {
-    return step_binary(body, STEP_GE, largest_code(body), size_of(body, f->scaled));
+    return step_binary(body, STEP_GE, largest_code(body), magnitude(body, f->scaled));
 }
 
 /* The conversion to e4m3 clamps. */
@@ -46,8 +43,8 @@ static Float8 element(Body *body, const Op *op) {
     f.x = step_load(body, op->in[0]);
     if (dtype == DT_F64)
         f.x = step_hinted(body, step_round(body, DT_F32, f.x), "x");
-    f.size = size_of(body, f.x);
-    f.absmax = step_hinted(body, step_reduce(body, STEP_ROW_MAX, f.size), "absmax");
+    f.magnitude = magnitude(body, f.x);
+    f.absmax = step_hinted(body, step_reduce(body, STEP_ROW_MAX, f.magnitude), "absmax");
     int scale = quotient(body, dtype, f.absmax, largest_code(body));
     scale = step_binary(body, STEP_MAX, scale, step_named(body, ldexp(1, -126), "LEAST_NORMAL"));
     f.scale = step_hinted(body, scale, "scale");
@@ -90,7 +87,7 @@ static int scale_gradient(Body *body, const Float8 *f, int inside, int dy) {
 void expand_fake_quant_float8_grad(const Op *op, Body *body) {
     Float8 f = element(body, op);
     int dy = step_load(body, op->in[1]), zero = step_const(body, 0);
-    int inside = is_inside(body, &f), largest = step_binary(body, STEP_GE, f.size, f.absmax);
+    int inside = is_inside(body, &f), largest = step_binary(body, STEP_GE, f.magnitude, f.absmax);
     int of_scale = scale_gradient(body, &f, inside, dy);
     int count =
         step_reduce(body, STEP_ROW_SUM, step_select(body, largest, step_const(body, 1), zero));
