@@ -72,7 +72,7 @@ static const char *subject_of(const Labels *l, const Group *g) {
 static const char *piece_at(const Labels *l, const Group *g, int i, size_t prefix, int parts) {
     const char *label = label_at(l, g, i), *begin = label + prefix + (prefix > 0), *end = begin;
     if (strlen(label) <= prefix)
-        return op_table[l->entry->launches[g->first + i].ops[0]->kind].name;
+        return op_title(l->entry->launches[g->first + i].ops[0]);
     for (int k = 0; k < parts || (*end && part_is_number(end)); k++)
         end = next_part(end);
     size_t length = (size_t)(end - begin) - (*end != '\0' && end > begin);

@@ -90,9 +90,9 @@ static Names kinds_of(const Launch *launch) {
     for (int i = 0; i < launch->op_count; i++) {
         bool seen = false;
         for (int k = 0; k < i; k++)
-            seen |= launch->ops[k]->kind == launch->ops[i]->kind;
+            seen |= !strcmp(op_title(launch->ops[k]), op_title(launch->ops[i]));
         if (!seen)
-            add_name(&kinds, op_table[launch->ops[i]->kind].name);
+            add_name(&kinds, op_title(launch->ops[i]));
     }
     return kinds;
 }

@@ -89,6 +89,11 @@ double op_flops(const Op *op) {
     return rule ? rule(op) : 0;
 }
 
+const char *op_title(const Op *op) {
+    bool copies = op->kind == OP_cast && op->in[0]->dtype == op->out[0]->dtype;
+    return copies ? "copy" : op_table[op->kind].name;
+}
+
 static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, int in_count,
                   Attr attr, Pos pos) {
     ENSURE(in_count <= MAX_OPERANDS, "%s has %d operands", name, in_count);

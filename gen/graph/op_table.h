@@ -72,6 +72,8 @@ bool op_goes_by_rows(const Op *);
 bool op_reads_rows(const Op *, int operand); /* whether it is one of those in TRAIT_ROWS */
 int op_reads_columns(const Op *);            /* the n of TRAIT_COLUMNS, or 0 */
 double op_flops(const Op *); /* 0: none worth counting */
+/* What plans and programs call the op: its kind, but a cast to the same type is a copy. */
+const char *op_title(const Op *);
 
 /* ---- for gradient rules --------------------------------------------------------------------- */
 

@@ -122,13 +122,13 @@ const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
 }
 
 const char *op_list(Arena *arena, const Op *const *ops, int count) {
-    const char *list = op_table[ops[0]->kind].name;
+    const char *list = op_title(ops[0]);
     for (int i = 1; i < count; i++) {
         bool seen = false;
         for (int k = 0; k < i; k++)
-            seen = seen || ops[k]->kind == ops[i]->kind;
+            seen = seen || !strcmp(op_title(ops[k]), op_title(ops[i]));
         if (!seen)
-            list = arena_printf(arena, "%s, %s", list, op_table[ops[i]->kind].name);
+            list = arena_printf(arena, "%s, %s", list, op_title(ops[i]));
     }
     return list;
 }

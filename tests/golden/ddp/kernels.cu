@@ -243,9 +243,9 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32], one per slice (z) of the grid
+/* copy over [4, 32], one per slice (z) of the grid
  * from adapter.r; 1024 bytes, 0 FLOPs per slice */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
+extern "C" __global__ void __launch_bounds__(32) copy_4x32_of_40(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
     constexpr int COLS = 32, STRIDE = 40;
@@ -293,9 +293,9 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     scale_body<Sizes>(weight, border, weight_stride, border_stride);
 }
 
-/* cast over [4, 48], one per slice (z) of the grid
+/* copy over [4, 48], one per slice (z) of the grid
  * from adapter.r; 1536 bytes, 0 FLOPs per slice */
-extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
+extern "C" __global__ void __launch_bounds__(64) copy_4x48_of_56(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
     constexpr int COLS = 48, STRIDE = 56, ELEMENTS = 192;

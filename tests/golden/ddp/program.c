@@ -26,9 +26,9 @@
 
 enum {
     K_rope_table_16x8,
-    K_cast_4x32_of_40,
+    K_copy_4x32_of_40,
     K_scale_32x4_of_40,
-    K_cast_4x48_of_56,
+    K_copy_4x48_of_56,
     K_scale_32x4_of_56,
     K_embedding_rms_norm_32x32_of_40,
     K_rope_32x24,
@@ -57,9 +57,9 @@ enum {
 
 static const RtKernel kernels[] = {
     KERNEL(rope_table_16x8, 32, 0),
-    KERNEL(cast_4x32_of_40, 32, 0),
+    KERNEL(copy_4x32_of_40, 32, 0),
     KERNEL(scale_32x4_of_40, 32, 0),
-    KERNEL(cast_4x48_of_56, 64, 0),
+    KERNEL(copy_4x48_of_56, 64, 0),
     KERNEL(scale_32x4_of_56, 32, 0),
     KERNEL(embedding_rms_norm_32x32_of_40, 256, 0),
     KERNEL(rope_32x24, 192, 0),
@@ -295,13 +295,13 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
     /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch:
-     * cast -> q_proj_lora_A_weight_border */
+     * copy -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border =
         /* f32 [4, 32], rows 32 to 35, columns 0 to 31 of q_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
@@ -315,13 +315,13 @@ static void load(Rt *rt) {
         &q_proj_lora_B_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
-     * cast -> down_proj_lora_A_weight_border */
+     * copy -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border =
         /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:
@@ -992,7 +992,7 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
  * 4 launches, 512 FLOP, 9.00 KiB. */
 static void layers_0_to_1_update(Rt *rt) {
     /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch:
-     * cast -> q_proj_lora_A_weight_border */
+     * copy -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border =
@@ -1000,7 +1000,7 @@ static void layers_0_to_1_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* adamw: waited for before */
-    RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch:
@@ -1016,13 +1016,13 @@ static void layers_0_to_1_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch:
-     * cast -> down_proj_lora_A_weight_border */
+     * copy -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border =
         /* f32 [4, 48], rows 32 to 35, columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch:

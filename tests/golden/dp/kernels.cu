@@ -243,9 +243,9 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32]
+/* copy over [4, 32]
  * from adapter.r; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
+extern "C" __global__ void __launch_bounds__(32) copy_4x32_of_40(
     const float *__restrict__ weight, float *__restrict__ border) {
     constexpr int COLS = 32, STRIDE = 40;
     const int i = threadIdx.x * 4;
@@ -286,9 +286,9 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     scale_body<Sizes>(weight, border);
 }
 
-/* cast over [4, 48]
+/* copy over [4, 48]
  * from adapter.r; 1536 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
+extern "C" __global__ void __launch_bounds__(64) copy_4x48_of_56(
     const float *__restrict__ weight, float *__restrict__ border) {
     constexpr int COLS = 48, STRIDE = 56, ELEMENTS = 192;
     const int i = threadIdx.x * 4;

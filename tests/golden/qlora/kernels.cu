@@ -1055,9 +1055,9 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
-/* cast: the body of 2 kernels. */
+/* copy: the body of 2 kernels. */
 template <class Sizes>
-static __device__ __forceinline__ void cast_body(
+static __device__ __forceinline__ void copy_body(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
     constexpr int COLS = 8, STRIDE = Sizes::STRIDE;
     const int i = threadIdx.x * 8;
@@ -1071,14 +1071,14 @@ static __device__ __forceinline__ void cast_body(
     store_vec(weight_decoded_right + row * STRIDE + col, weight_decoded_right_v);
 }
 
-/* cast over [32, 8]
+/* copy over [32, 8]
  * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_40(
+extern "C" __global__ void __launch_bounds__(32) copy_32x8_of_40(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
     struct Sizes {
         enum { STRIDE = 40 };
     };
-    cast_body<Sizes>(right, weight_decoded_right);
+    copy_body<Sizes>(right, weight_decoded_right);
 }
 
 /* decode_4bit: the body of 4 kernels. */
@@ -1335,14 +1335,14 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
-/* cast over [32, 8]
+/* copy over [32, 8]
  * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_56(
+extern "C" __global__ void __launch_bounds__(32) copy_32x8_of_56(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
     struct Sizes {
         enum { STRIDE = 56 };
     };
-    cast_body<Sizes>(right, weight_decoded_right);
+    copy_body<Sizes>(right, weight_decoded_right);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1463,9 +1463,9 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
-/* cast over [8, 48]
+/* copy over [8, 48]
  * from quantization.quant_type; 1536 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) cast_8x48(
+extern "C" __global__ void __launch_bounds__(64) copy_8x48(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
     constexpr int ELEMENTS = 384;
     const int i = threadIdx.x * 8;
@@ -1842,8 +1842,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
         self_attn_q_proj_grad_v);
 }
 
-/* cast: the body of 4 kernels. */
-static __device__ __forceinline__ void cast_body_2(
+/* copy: the body of 4 kernels. */
+static __device__ __forceinline__ void copy_body_2(
     const __nv_bfloat16 *__restrict__ x, __nv_bfloat16 *__restrict__ y) {
     const int i = threadIdx.x * 8;
     const Vec<__nv_bfloat16, 8> x_v = load_vec<8>(x + i);
@@ -1855,11 +1855,11 @@ static __device__ __forceinline__ void cast_body_2(
     store_vec(y + i, y_v);
 }
 
-/* cast over [8, 32]
+/* copy over [8, 32]
  * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_8x32(
+extern "C" __global__ void __launch_bounds__(32) copy_8x32(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
-    cast_body_2(below, weight_decoded_below);
+    copy_body_2(below, weight_decoded_below);
 }
 
 /* rms_norm_grad, add over [32, 32]
@@ -2397,27 +2397,27 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32(
     store_vec(self_attn_q_proj_merged + i, self_attn_q_proj_merged_v);
 }
 
-/* cast over [16, 32]
+/* copy over [16, 32]
  * from model.num_attention_heads; 2048 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) cast_16x32(
+extern "C" __global__ void __launch_bounds__(64) copy_16x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_base) {
-    cast_body_2(weight_decoded, self_attn_k_proj_base);
+    copy_body_2(weight_decoded, self_attn_k_proj_base);
 }
 
-/* cast over [32, 32]
+/* copy over [32, 32]
  * from model.num_attention_heads; 4096 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128) cast_32x32(
+extern "C" __global__ void __launch_bounds__(128) copy_32x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_o_proj_base) {
-    cast_body_2(weight_decoded, self_attn_o_proj_base);
+    copy_body_2(weight_decoded, self_attn_o_proj_base);
 }
 
-/* cast over [48, 32]
+/* copy over [48, 32]
  * from model.intermediate_size; 6144 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(192) cast_48x32(
+extern "C" __global__ void __launch_bounds__(192) copy_48x32(
     const __nv_bfloat16 *__restrict__ weight_decoded, __nv_bfloat16 *__restrict__ gate_proj_base) {
-    cast_body_2(weight_decoded, gate_proj_base);
+    copy_body_2(weight_decoded, gate_proj_base);
 }
 
 /* add over [32, 48]

@@ -46,7 +46,7 @@ enum {
     K_cast_4x48,
     K_embedding_rms_norm_32x32_of_40,
     K_decode_4bit_16x64_of_40,
-    K_cast_32x8_of_40,
+    K_copy_32x8_of_40,
     K_decode_4bit_8x64,
     K_rope_32x24,
     K_attention_forward_16x2x16,
@@ -55,20 +55,20 @@ enum {
     K_decode_4bit_24x64,
     K_swiglu_low_rank_matmul_32x48x8_of_56,
     K_decode_4bit_24x64_of_56,
-    K_cast_32x8_of_56,
+    K_copy_32x8_of_56,
     K_add_rms_norm_32x32_of_40,
     K_cross_entropy_cross_entropy_grad_32x64,
     K_sum_add_32,
     K_rms_norm_grad_32x32_of_40,
     K_decode_4bit_24x64_to_32x48,
-    K_cast_8x48,
+    K_copy_8x48,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
     K_attention_backward_q_16x2x16,
     K_attention_backward_kv_16x2x16,
     K_rope_grad_32x16,
     K_rope_grad_32x32_of_40,
-    K_cast_8x32,
+    K_copy_8x32,
     K_rms_norm_grad_add_32x32_of_40,
     K_attention_backward_q_rope_16x2x16_of_40,
     K_attention_backward_kv_rope_16x2x16,
@@ -81,9 +81,9 @@ enum {
     K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
     K_add_32x32,
-    K_cast_16x32,
-    K_cast_32x32,
-    K_cast_48x32,
+    K_copy_16x32,
+    K_copy_32x32,
+    K_copy_48x32,
     K_add_32x48,
 };
 
@@ -111,7 +111,7 @@ static const RtKernel kernels[] = {
     KERNEL(cast_4x48, 64, 0),
     KERNEL(embedding_rms_norm_32x32_of_40, 256, 0),
     KERNEL(decode_4bit_16x64_of_40, 128, 0),
-    KERNEL(cast_32x8_of_40, 32, 0),
+    KERNEL(copy_32x8_of_40, 32, 0),
     KERNEL(decode_4bit_8x64, 64, 0),
     KERNEL(rope_32x24, 192, 0),
     KERNEL(attention_forward_16x2x16, 128, 18432),
@@ -120,20 +120,20 @@ static const RtKernel kernels[] = {
     KERNEL(decode_4bit_24x64, 192, 0),
     KERNEL(swiglu_low_rank_matmul_32x48x8_of_56, 256, 33280),
     KERNEL(decode_4bit_24x64_of_56, 192, 0),
-    KERNEL(cast_32x8_of_56, 32, 0),
+    KERNEL(copy_32x8_of_56, 32, 0),
     KERNEL(add_rms_norm_32x32_of_40, 256, 0),
     KERNEL(cross_entropy_cross_entropy_grad_32x64, 256, 0),
     KERNEL(sum_add_32, 32, 0),
     KERNEL(rms_norm_grad_32x32_of_40, 256, 0),
     KERNEL(decode_4bit_24x64_to_32x48, 192, 0),
-    KERNEL(cast_8x48, 64, 0),
+    KERNEL(copy_8x48, 64, 0),
     KERNEL(swiglu_grad_32x48, 192, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
     KERNEL(attention_backward_q_16x2x16, 128, 24576),
     KERNEL(attention_backward_kv_16x2x16, 128, 19200),
     KERNEL(rope_grad_32x16, 128, 0),
     KERNEL(rope_grad_32x32_of_40, 256, 0),
-    KERNEL(cast_8x32, 32, 0),
+    KERNEL(copy_8x32, 32, 0),
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
     KERNEL(attention_backward_q_rope_16x2x16_of_40, 128, 24576),
     KERNEL(attention_backward_kv_rope_16x2x16, 128, 19200),
@@ -146,9 +146,9 @@ static const RtKernel kernels[] = {
     KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
     KERNEL(add_32x32, 256, 0),
-    KERNEL(cast_16x32, 64, 0),
-    KERNEL(cast_32x32, 128, 0),
-    KERNEL(cast_48x32, 192, 0),
+    KERNEL(copy_16x32, 64, 0),
+    KERNEL(copy_32x32, 128, 0),
+    KERNEL(copy_48x32, 192, 0),
     KERNEL(add_32x48, 256, 0),
 };
 
@@ -752,12 +752,12 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
 
-    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: cast -> weight_decoded_right */
+    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: copy -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(layer));
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
+    RT_LAUNCH(rt, K_copy_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(layer)); /* bf16 [32, 40] */
@@ -921,12 +921,12 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: cast -> weight_decoded_right */
+    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: copy -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
+    RT_LAUNCH(rt, K_copy_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
@@ -1050,11 +1050,11 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.act.grad.weight_decoded.below: cast -> act_grad_weight_decoded_below */
+    /* model.layers.*.mlp.act.grad.weight_decoded.below: copy -> act_grad_weight_decoded_below */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
-    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
+    RT_LAUNCH(rt, K_copy_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
 
     /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
@@ -1296,12 +1296,12 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         &nf4_map, &decoded);
 
     /* model.layers.*.input_layernorm.grad.weight_decoded.below:
-     * cast -> input_layernorm_grad_weight_decoded_below */
+     * copy -> input_layernorm_grad_weight_decoded_below */
     RtPtr below = /* bf16 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr input_layernorm_grad_weight_decoded_below = /* bf16 [8, 32] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(layer));
-    RT_LAUNCH(rt, K_cast_8x32, RT_GRID(1, 1, 1), &below,
+    RT_LAUNCH(rt, K_copy_8x32, RT_GRID(1, 1, 1), &below,
         &input_layernorm_grad_weight_decoded_below);
 
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
@@ -1561,12 +1561,12 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
 
-    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: cast -> weight_decoded_right */
+    /* model.layers.*.self_attn.q_proj.y.weight_decoded.right: copy -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
+    RT_LAUNCH(rt, K_copy_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.self_attn.q_proj.y: matmul -> q_proj_y */
     RtPtr q_proj_x_u = /* bf16 [32, 40] */
@@ -1728,12 +1728,12 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: cast -> weight_decoded_right */
+    /* model.layers.*.mlp.down_proj.y.weight_decoded.right: copy -> weight_decoded_right */
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
+    RT_LAUNCH(rt, K_copy_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y: matmul -> down_proj_y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -1860,9 +1860,9 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &base_weight_decoded);
 
-    /* model.layers.*.self_attn.k_proj.base: cast -> base */
+    /* model.layers.*.self_attn.k_proj.base: copy -> base */
     RtPtr base = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_BASE); /* bf16 [16, 32] */
-    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &base_weight_decoded, &base);
+    RT_LAUNCH(rt, K_copy_16x32, RT_GRID(1, 1, 1), &base_weight_decoded, &base);
 
     /* model.layers.*.self_attn.k_proj.export: export */
     rt_export(rt, k_proj_weight_codes, "weight", base, RT_BF16, 16, 32);
@@ -1888,10 +1888,10 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_base_weight_decoded);
 
-    /* model.layers.*.self_attn.v_proj.base: cast -> v_proj_base */
+    /* model.layers.*.self_attn.v_proj.base: copy -> v_proj_base */
     RtPtr v_proj_base = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &v_proj_base_weight_decoded, &v_proj_base);
+    RT_LAUNCH(rt, K_copy_16x32, RT_GRID(1, 1, 1), &v_proj_base_weight_decoded, &v_proj_base);
 
     /* model.layers.*.self_attn.v_proj.export: export */
     rt_export(rt, v_proj_weight_codes, "weight", v_proj_base, RT_BF16, 16, 32);
@@ -1911,10 +1911,10 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_base_weight_decoded);
 
-    /* model.layers.*.self_attn.o_proj.base: cast -> o_proj_base */
+    /* model.layers.*.self_attn.o_proj.base: copy -> o_proj_base */
     RtPtr o_proj_base = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_32x32, RT_GRID(1, 1, 1), &o_proj_base_weight_decoded, &o_proj_base);
+    RT_LAUNCH(rt, K_copy_32x32, RT_GRID(1, 1, 1), &o_proj_base_weight_decoded, &o_proj_base);
 
     /* model.layers.*.self_attn.o_proj.export: export */
     rt_export(rt, o_proj_weight_codes, "weight", o_proj_base, RT_BF16, 32, 32);
@@ -1940,10 +1940,10 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_base_weight_decoded);
 
-    /* model.layers.*.mlp.gate_proj.base: cast -> gate_proj_base */
+    /* model.layers.*.mlp.gate_proj.base: copy -> gate_proj_base */
     RtPtr gate_proj_base = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_GATE_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &gate_proj_base_weight_decoded, &gate_proj_base);
+    RT_LAUNCH(rt, K_copy_48x32, RT_GRID(1, 1, 1), &gate_proj_base_weight_decoded, &gate_proj_base);
 
     /* model.layers.*.mlp.gate_proj.export: export */
     rt_export(rt, gate_proj_weight_codes, "weight", gate_proj_base, RT_BF16, 48, 32);
@@ -1963,9 +1963,9 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_base_weight_decoded);
 
-    /* model.layers.*.mlp.up_proj.base: cast -> up_proj_base */
+    /* model.layers.*.mlp.up_proj.base: copy -> up_proj_base */
     RtPtr up_proj_base = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_BASE); /* bf16 [48, 32] */
-    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &up_proj_base_weight_decoded, &up_proj_base);
+    RT_LAUNCH(rt, K_copy_48x32, RT_GRID(1, 1, 1), &up_proj_base_weight_decoded, &up_proj_base);
 
     /* model.layers.*.mlp.up_proj.export: export */
     rt_export(rt, up_proj_weight_codes, "weight", up_proj_base, RT_BF16, 48, 32);

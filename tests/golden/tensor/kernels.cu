@@ -245,9 +245,9 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [8, 32], one per slice (z) of the grid
+/* copy over [8, 32], one per slice (z) of the grid
  * from adapter.r; 2048 bytes, 0 FLOPs per slice */
-extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
+extern "C" __global__ void __launch_bounds__(64) copy_8x32_of_48(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
     constexpr int COLS = 32, STRIDE = 48;
@@ -310,9 +310,9 @@ extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     store_vec(border + row * STRIDE + col, border_v);
 }
 
-/* cast over [8, 24]
+/* copy over [8, 24]
  * from adapter.r; 1536 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) cast_8x24_of_32(
+extern "C" __global__ void __launch_bounds__(64) copy_8x24_of_32(
     const float *__restrict__ weight, float *__restrict__ border) {
     constexpr int COLS = 24, STRIDE = 32, ELEMENTS = 192;
     const int i = threadIdx.x * 4;

@@ -26,10 +26,10 @@
 
 enum {
     K_rope_table_16x4,
-    K_cast_8x32_of_48,
+    K_copy_8x32_of_48,
     K_scale_16x8_of_48,
     K_scale_8x8_of_48,
-    K_cast_8x24_of_32,
+    K_copy_8x24_of_32,
     K_scale_32x8_of_32,
     K_own_ids_embedding_32x32,
     K_rms_norm_dropout_32x32_of_48,
@@ -62,10 +62,10 @@ enum {
 
 static const RtKernel kernels[] = {
     KERNEL(rope_table_16x4, 32, 0),
-    KERNEL(cast_8x32_of_48, 64, 0),
+    KERNEL(copy_8x32_of_48, 64, 0),
     KERNEL(scale_16x8_of_48, 32, 0),
     KERNEL(scale_8x8_of_48, 32, 0),
-    KERNEL(cast_8x24_of_32, 64, 0),
+    KERNEL(copy_8x24_of_32, 64, 0),
     KERNEL(scale_32x8_of_32, 64, 0),
     KERNEL(own_ids_embedding_32x32, 256, 0),
     KERNEL(rms_norm_dropout_32x32_of_48, 256, 0),
@@ -305,13 +305,13 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_rope_table_16x4, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
     /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch:
-     * cast -> q_proj_lora_A_weight_border */
+     * copy -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border =
         /* f32 [8, 32], rows 32 to 39, columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
@@ -332,13 +332,13 @@ static void load(Rt *rt) {
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: copy -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border =
         /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
@@ -811,7 +811,7 @@ static void gradient_to_adamw_update(Rt *rt) {
  * 5 launches, 448 FLOP, 9.00 KiB. */
 static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch:
-     * cast -> q_proj_lora_A_weight_border */
+     * copy -> q_proj_lora_A_weight_border */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_weight_border =
@@ -819,7 +819,7 @@ static void layers_0_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_weight_border, &(int64_t){WEIGHT_STRIDE}, &(int64_t){BORDER_STRIDE});
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.border: scale -> q_proj_lora_B_weight_border */
@@ -841,13 +841,13 @@ static void layers_0_update(Rt *rt) {
         &v_proj_lora_B_weight_border);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.lora_A.weight.border: cast -> down_proj_lora_A_weight_border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border: copy -> down_proj_lora_A_weight_border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_weight_border =
         /* f32 [8, 24], rows 32 to 39, columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
-    RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
+    RT_LAUNCH(rt, K_copy_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
         &down_proj_lora_A_weight_border);
 
     /* model.layers.0.mlp.down_proj.lora_B.weight.border: scale -> down_proj_lora_B_weight_border */
