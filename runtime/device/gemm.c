@@ -202,7 +202,8 @@ bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm)
            result.workspaceSize <= gemms->workspace_bytes;
 }
 
-/* Every card runs micro_step; only the first card runs the other entries. */
+/* Runs the entries that may have products. Every card runs micro_step; only the first card runs the
+ * others. */
 static void dry_run(Rt *rt) {
     const RtProgram *p = rt->program;
     const RtEntry *entries[] = {&p->load,
@@ -327,6 +328,8 @@ void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
         note_operands(&rt->gemms->gemms[index], operand);
         return;
     }
+    if (!rt->gemms->gemms[index].called)
+        rt_internal("no entry of the dry run has the product %s", rt->program->gemms[index].name);
     multiply(rt, index, operand, &rt->gemms->gemms[index].algorithm);
     rt_launched(rt);
 }
