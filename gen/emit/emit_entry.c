@@ -56,6 +56,14 @@ static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     return arena_printf(arena, "%s ? %s%s : %s", is_odd, odd, end, text);
 }
 
+/* Whether the pointer's value begins at the same place of its storage in every iteration. */
+static bool same_offsets(const Stretch *s, const Pointer *pointer) {
+    for (int t = 1; t < s->pointers.run.times; t++)
+        if (pointer->values[t]->offset != pointer->values[0]->offset)
+            return false;
+    return true;
+}
+
 static void declare(const Stretch *s, Pointer *pointer) {
     static const char *const address[ARENA_COUNT] = {"rt_state", "rt_scratch", "rt_input",
                                                      "rt_stash"};
@@ -63,9 +71,8 @@ static void declare(const Stretch *s, Pointer *pointer) {
         return;
     pointer->declared = true;
     const Value *v = pointer->values[pointer_begin(pointer)];
-    const Value *last = pointer->values[pointer_last(pointer, s->pointers.run.times)];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
-    const char *shape = view_text(s->e->arena, v, last);
+    const char *shape = view_text(s->e->arena, v, same_offsets(s, pointer));
     const char *at = where(s, pointer, (int)strlen(address[kind]) + (int)strlen("(rt, "));
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], at);
     const char *line =

@@ -306,12 +306,12 @@ static const char *rows_text(Arena *arena, const Value *v) {
                         (long long)(first + count - 1));
 }
 
-const char *view_text(Arena *arena, const Value *v, const Value *last) {
+const char *view_text(Arena *arena, const Value *v, bool with_rows) {
     if (v->plane || value_dense(v))
         return shape_text(arena, v);
     int64_t first = v->offset % v->row_stride;
     return arena_printf(arena, "%s, %scolumns %lld to %lld of %s", dims_text(arena, v),
-                        v->offset == last->offset ? rows_text(arena, v) : "", (long long)first,
+                        with_rows ? rows_text(arena, v) : "", (long long)first,
                         (long long)(first + value_cols(v) - 1),
                         last_two_parts(v->storage->name));
 }

@@ -28,10 +28,9 @@ const char *rt_dtype(DType);
 const char *group_text(Arena *, const Mesh *, RankGroup); /* "RT_REPLICATE | RT_SHARD" */
 /* "f32 [1024, 128]". */
 const char *shape_text(Arena *, const Value *);
-/* The same; for part of another matrix "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u", with
- * the rows before the columns if not all of them belong to it, and `last`, the value of a loop's last
- * iteration, has the same. */
-const char *view_text(Arena *, const Value *, const Value *last);
+/* The same; for part of another matrix "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u", and
+ * `with_rows` the rows before the columns, if not all of them belong to it. */
+const char *view_text(Arena *, const Value *, bool with_rows);
 /* The text in upper case, with _ for characters that identifiers cannot have. */
 const char *upper_text(Arena *, const char *text);
 /* These write lines of at most PAGE columns. */
