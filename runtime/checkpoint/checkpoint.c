@@ -253,8 +253,8 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
     return ok;
 }
 
-/* Replaces `path` by `temporary`. Exchanging the two, where the file system can, leaves no moment without
- * a folder at `path`, should the run be killed. */
+/* Replaces `path` by `temporary`. Exchanging the two, where the file system can, leaves no moment
+ * without a folder at `path`, should the run be killed. */
 static bool put_in_place(const char *temporary, const char *path, const char *aside, char *error) {
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
         folder_remove(temporary);
