@@ -11,6 +11,14 @@
 
 enum { BLOCK_BYTES = 16 << 20 };
 
+/* Refuses files with more than the program computes. */
+static void refuse_more(const struct RtSources *s, const RtProgram *program) {
+    if (s->model)
+        weights_refuse_biases(s->model, s->model_dir, program->params, program->param_count);
+    if (s->adapter)
+        weights_require_all_read(s->adapter, s->adapter_dir, program->params, program->param_count);
+}
+
 static struct RtSources open_sources(const Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     const RtOptions *options = &rt->options;
@@ -19,12 +27,10 @@ static struct RtSources open_sources(const Rt *rt) {
     if (s.model_dir)
         s.model = weights_open_model(s.model_dir, options->init_dir ? NULL : settings->base_spec,
                                      settings->config_json);
-    if (s.model)
-        weights_refuse_biases(s.model, s.model_dir, rt->program);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
-    if (s.adapter)
-        weights_require_all_read(s.adapter, s.adapter_dir, rt->program);
+    if (!rt->program->pipeline) /* a stage has its own parameters, perhaps a part of a module's */
+        refuse_more(&s, rt->program);
     return s;
 }
 

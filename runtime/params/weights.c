@@ -185,26 +185,12 @@ static bool is_read(const StFile *file, const char *name, const RtParam *params,
     return false;
 }
 
-/* Whether the module of the tensor is one of the program's, or part of one. */
-static bool has_module(const char *name, const RtParam *params, int count) {
-    for (int i = 0; i < count; i++) {
-        const char *last = strrchr(params[i].name, '.');
-        size_t module = last ? (size_t)(last + 1 - params[i].name) : 0;
-        if (module && strncmp(name, params[i].name, module) == 0)
-            return true;
-    }
-    return false;
-}
-
-void weights_require_all_read(const StFile *file, const char *dir, const RtProgram *program) {
-    static const char prefix[] = "base_model.model."; /* of all names that PEFT writes */
-    const RtParam *params = program->params;
-    int count = program->param_count;
+void weights_require_all_read(const StFile *file, const char *dir, const RtParam *params,
+                              int count) {
+    static const char prefix[] = "base_model."; /* of all names that PEFT writes */
     for (size_t i = 0; i < st_count(file); i++) {
-        const char *name = st_at(file, i)->name, *in_model = name + sizeof prefix - 1;
-        if (strncmp(name, prefix, sizeof prefix - 1) != 0 || is_read(file, name, params, count))
-            continue;
-        if (!program->pipeline || has_module(in_model, params, count)) /* else of another stage */
+        const char *name = st_at(file, i)->name;
+        if (strncmp(name, prefix, sizeof prefix - 1) == 0 && !is_read(file, name, params, count))
             rt_fail("%s: tensor %s has no place in the adapter that this program was generated for; "
                     "set adapter.target_modules and modules_to_save as in %s/adapter_config.json "
                     "and generate it again, or use another adapter",
@@ -219,9 +205,7 @@ static bool has_param(const RtParam *params, int count, const char *name) {
     return false;
 }
 
-void weights_refuse_biases(const StFile *file, const char *dir, const RtProgram *program) {
-    const RtParam *params = program->params;
-    int count = program->param_count;
+void weights_refuse_biases(const StFile *file, const char *dir, const RtParam *params, int count) {
     for (int i = 0; i < count; i++) {
         char bias[RT_MAX_PATH];
         const char *name = params[i].name, *last = strrchr(name, '.');

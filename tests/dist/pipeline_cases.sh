@@ -283,14 +283,6 @@ test_stage_not_finite() {
         grep -q 'error: rank [01]: step 1 is not finite: first model\.layers\.1\.' "$work/bad_stage_out.log"
 }
 
-# Tensors of an adapter that are another stage's are left to it, but one of this stage's modules must have
-# a place.
-more_test_stage_without_a_place() {
-    program narrow_stages $cases/demo/spec.toml "$(stages 2)" 'adapter.target_modules=["q_proj"]' &&
-        ! run narrow_stages narrow_stages_out "${lora_start[*]}" &&
-        grep -q 'error: .*_proj\.lora_A\.weight has no place in the adapter' "$work/narrow_stages_out.log"
-}
-
 test_stages_in_their_order() {
     local dir=$work/stages_many
     ! mpirun --allow-run-as-root --oversubscribe --bind-to none -np 1 "$dir/stage_1/run" : \
