@@ -118,10 +118,10 @@ sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
 # Programs that tests build share one runtime library and one simulated device. Each suite uses one
 # core; one suite more than there are cores runs at a time, because some wait for ranks or signals.
-# Most programs run only a few steps, so compiling them takes longer; equal kernels are compiled once.
+# Most programs run only a few steps, so building them takes longer; equal kernels are compiled once.
 export MAKEFLAGS=
 . tests/env.sh
-export SIM_OPTIMIZE=-Og SIM_CACHE=1 CFLAGS=-O0 JOBS=1
+export SIM_OPTIMIZE=-Og SIM_CACHE=1 CFLAGS=-O0 LDFLAGS=-Wl,--strip-debug JOBS=1
 export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 
 # The commands of this run, of the suites that are named or of all. What --rest adds to a suite is

@@ -70,17 +70,17 @@ static int compare_many(DType activation, DType real, int graphs, bool wide) {
 
 static void test_f32(void **state) {
     (void)state;
-    assert_true(compare_many(DT_F32, DT_F32, 800, false) >= 2);
+    assert_true(compare_many(DT_F32, DT_F32, 400, false) >= 2);
 }
 
 static void test_bf16(void **state) {
     (void)state;
-    assert_true(compare_many(DT_BF16, DT_F32, 800, false) >= 2);
+    assert_true(compare_many(DT_BF16, DT_F32, 400, false) >= 2);
 }
 
 static void test_f64(void **state) {
     (void)state;
-    assert_true(compare_many(DT_F64, DT_F64, 400, false) >= 2);
+    assert_true(compare_many(DT_F64, DT_F64, 200, false) >= 2);
 }
 
 /* Each phase of a kernel reads such a row again. */
