@@ -236,8 +236,9 @@ static bool write_state(Rt *rt, const char *path, char *error) {
     return ok;
 }
 
-static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error) {
-    char state[RT_MAX_PATH], crc[9], strings[2][24];
+/* Writes the state's checksum to crc[9]. */
+static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *crc, char *error) {
+    char state[RT_MAX_PATH], strings[2][24];
     join_path(state, dir, CHECKPOINT_STATE);
     if (!write_state(rt, state, error))
         return false;
@@ -249,7 +250,6 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
               meta_write(&meta, dir, error, ERROR_SIZE);
     meta_free(&meta);
     folder_sync(dir);
-    copy_crc32(rt->state_crc32, crc);
     return ok;
 }
 
@@ -275,7 +275,7 @@ static bool put_in_place(const char *temporary, const char *path, const char *as
 
 static void save_folder(Rt *rt) {
     char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
-    char error[ERROR_SIZE];
+    char error[ERROR_SIZE], crc[9];
     join_path(root, rt->options.out_dir, CHECKPOINTS);
     snprintf(name, sizeof name, "step_%lld", (long long)rt->step);
     join_path(path, root, name);
@@ -288,7 +288,7 @@ static void save_folder(Rt *rt) {
     if (!rt_make_folder(temporary))
         rt_fail("%s: the folder cannot be created: %s; choose another one with --out", temporary,
                 strerror(errno));
-    if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, error) ||
+    if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, crc, error) ||
         !put_in_place(temporary, path, aside, error)) {
         folder_remove(temporary);
         rt_fail("%s; %s", error,
@@ -296,6 +296,7 @@ static void save_folder(Rt *rt) {
                     ? "earlier checkpoints are untouched: free some space and continue with --resume"
                     : "this run has nothing to resume from: free some space and start again");
     }
+    copy_crc32(rt->state_crc32, crc);
     folder_sync(root);
     prune(root, rt->program->checkpoint.keep_latest_k);
 }
