@@ -78,6 +78,8 @@ PASS_WITH_UNDO(split_entries, KERNEL, unstash_values)
 PASS(gather_weights, KERNEL)
 PASS(optimizer_in_backward, KERNEL)
 PASS(qat_delay, KERNEL)
+/* Whatever passes have left without a reader. */
+PASS(drop_unread, KERNEL)
 
 #undef PASS
 #undef PASS_WITH_UNDO

@@ -1,8 +1,8 @@
 /* QAT has two such entries: early_micro_step, for the steps before rounding begins (qat_delay.c),
  * and evaluate_converted, where the weights are rounded already (qat_export.c). A rounding op
- * becomes a cast, which copies because both sides have one dtype; what no op reads any more is dropped:
- * the absmax of groups, and what rounding's gradients made again. Every other op is the same in both
- * entries. */
+ * becomes a cast, which copies because both sides have one dtype. What no op reads any more is left to
+ * drop_unread: the absmax of groups, and what rounding's gradients made again. Every other op is the
+ * same in both entries. */
 #include "pass/unrounded.h"
 
 #include <string.h>
@@ -41,30 +41,6 @@ static Op *twin_of(Program *p, const Op *op, Unrounded what) {
     return twin;
 }
 
-static bool is_read(const Graph *graph, const bool *gone, const Op *op) {
-    for (int i = 0; i < graph->op_count; i++)
-        for (int k = 0; k < op->out_count; k++)
-            if (!gone[i] && op_reads_part(graph->ops[i], op->out[k]))
-                return true;
-    return false;
-}
-
-/* Drops the absmax of groups that are not rounded, and what was computed again to round it. */
-static void drop_unread(Program *p, Graph *graph) {
-    bool *gone = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *gone);
-    for (int i = graph->op_count - 1; i >= 0; i--) {
-        const Op *op = graph->ops[i];
-        bool may_go = op->kind == OP_block_absmax || op->phase == PHASE_RECOMPUTE;
-        gone[i] = may_go && !is_read(graph, gone, op);
-    }
-    for (int i = 0; i < graph->op_count; i++) {
-        Op *op = graph->ops[i];
-        while (op->after && gone[op->after->id])
-            op->after = op->after->after;
-    }
-    graph_remove(p, graph, gone);
-}
-
 void add_unrounded(Program *p, Entry from, Entry to, Unrounded what) {
     const Graph *graph = &p->entry[from];
     Graph *twin = &p->entry[to];
@@ -73,5 +49,4 @@ void add_unrounded(Program *p, Entry from, Entry to, Unrounded what) {
     for (int i = 0; i < twin->op_count; i++)
         if (twin->ops[i]->after)
             twin->ops[i]->after = twin->ops[twin->ops[i]->after->id];
-    drop_unread(p, twin);
 }

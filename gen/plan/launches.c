@@ -45,9 +45,8 @@ static void add_loose(Grouping *g, const Op *op) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* An op alone keeps results that nobody reads; tests of single ops look at them. */
 static void plan_group(const Grouping *g, const Group *group) {
-    if (group->body && group->count > 1)
+    if (group->body)
         group_drop_stores(g, group, group->body);
     if (group->body && !group->epilogue && !group->hosts)
         plan_body(g->plan, g->entry, group->body, group->ops, group->count);

@@ -261,6 +261,23 @@ Plan *interpret_plan(Program *program, const Spec *spec) {
     return plan;
 }
 
+static bool is_read(const Graph *graph, const Value *v) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (op_reads_part(graph->ops[i], v))
+            return true;
+    return false;
+}
+
+void interpret_keep_results(Program *program) {
+    const Graph *graph = &program->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->out_count; k++) {
+            Value *v = graph->ops[i]->out[k];
+            if (v->role == ROLE_ACTIVATION && !is_read(graph, v))
+                value_set_role(v, ROLE_GRADIENT);
+        }
+}
+
 /* splitmix64 */
 static double uniform(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15ull;

@@ -8,6 +8,8 @@
 /* Plans the launches of micro_step and the other entries for a spec; nothing is placed or
  * predicted. */
 Plan *interpret_plan(Program *, const Spec *);
+/* Makes results of micro_step that no op reads gradients, so that they are stored for the test. */
+void interpret_keep_results(Program *);
 /* Sets parameters to numbers between -size and size (near 1 if they are initialised to ones), the
  * same for the same name, shape and seed; sets constants, and zero elsewhere in persistent
  * storages. The caller sets inputs. */

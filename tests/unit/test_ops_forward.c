@@ -75,6 +75,7 @@ static void test_topk_hits(void **state) {
     s.graph = &s.program->entry[ENTRY_MICRO_STEP];
     Value *x = frozen(&s, ROWS, CHOICES), *in[] = {x, integers(&s, ROWS, labels)};
     op(&s, OP_topk_hits, in, 2, (Attr){0});
+    interpret_keep_results(s.program);
     Memory m = filled_memory(&s);
     for (int i = 0; i < ROWS * CHOICES; i++)
         memory_set(&m, x, i, logits[i / CHOICES][i % CHOICES]);
@@ -100,6 +101,7 @@ static void expect_applied(OpKind kind, int weights) {
     Op apply;
     assert_true(op_applied(s.graph->ops[0], &apply));
     Value *again = op(&s, apply.kind, apply.in, apply.in_count, apply.attr);
+    interpret_keep_results(s.program);
     Memory m = filled_memory(&s);
     interpret_micro_step(&m, interpret_plan(s.program, &blank));
     for (int64_t i = 0; i < value_elements(y); i++) {

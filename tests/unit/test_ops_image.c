@@ -56,6 +56,7 @@ static double at(const Setup *s, const Value *v, int64_t row, int64_t col) {
 /* Planning adds storages, so memory comes after it. */
 static void ready(Setup *s) {
     program_verify(s->program, STAGE_KERNEL, "test");
+    interpret_keep_results(s->program);
     s->plan = interpret_plan(s->program, &blank);
     s->memory = memory_new(s->program);
 }

@@ -309,6 +309,7 @@ static const char *printed(Setup *s, int kernel) {
 
 static void plan_of(Setup *s) {
     s->spec.compile.fusion = true;
+    interpret_keep_results(s->program);
     s->plan = interpret_plan(s->program, &s->spec);
 }
 

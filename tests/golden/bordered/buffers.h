@@ -357,7 +357,6 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
     merge until model.layers.0.self_attn.q_proj.merged */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
@@ -994,7 +993,7 @@ enum {
     LOAD_OUTPUTS = 44,
     MICRO_STEP_OUTPUTS = 150,
     UPDATE_OUTPUTS = 58,
-    EVALUATE_OUTPUTS = 53,
+    EVALUATE_OUTPUTS = 52,
     MERGE_OUTPUTS = 42,
 };
 

@@ -189,7 +189,6 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], evaluate until loss.rows */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], micro_step until model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48],
@@ -384,7 +383,7 @@ enum {
     LOAD_OUTPUTS = 10,
     MICRO_STEP_OUTPUTS = 86,
     UPDATE_OUTPUTS = 23,
-    EVALUATE_OUTPUTS = 39,
+    EVALUATE_OUTPUTS = 38,
 };
 
 extern const RtParam params[PARAMS];

@@ -125,7 +125,6 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], evaluate until loss.rows */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48],
@@ -238,7 +237,7 @@ enum {
     MICRO_STEP_OUTPUTS = 44,
     COLLECT_OUTPUTS = 5,
     UPDATE_OUTPUTS = 20,
-    EVALUATE_OUTPUTS = 22,
+    EVALUATE_OUTPUTS = 21,
 };
 
 extern const RtParam params[PARAMS];

@@ -157,8 +157,6 @@
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024],
     evaluate until model.layers.0.self_attn.q_k_v_proj */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 0ul /* f32 [8192, 1],
-    evaluate until model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 67108864ul /* bf16 [8192, 1024],
     evaluate until model.layers.0.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 83886080ul /* f32 [8192, 8],
@@ -237,11 +235,6 @@
 #define EVALUATE_LOSS_ROWS_CHUNK_1 (EVALUATE_LOSS_ROWS + 8192ul) /* f32 [2048, 1] */
 #define EVALUATE_LOSS_ROWS_CHUNK_2 (EVALUATE_LOSS_ROWS + 16384ul) /* f32 [2048, 1] */
 #define EVALUATE_LOSS_ROWS_CHUNK_3 (EVALUATE_LOSS_ROWS + 24576ul) /* f32 [2048, 1] */
-#define EVALUATE_LOSS_ROWS_LSE 41975808ul /* f32 [8192, 1], evaluate until loss.rows.chunk.3 */
-#define EVALUATE_LOSS_ROWS_LSE_CHUNK_0 EVALUATE_LOSS_ROWS_LSE /* f32 [2048, 1] */
-#define EVALUATE_LOSS_ROWS_LSE_CHUNK_1 (EVALUATE_LOSS_ROWS_LSE + 8192ul) /* f32 [2048, 1] */
-#define EVALUATE_LOSS_ROWS_LSE_CHUNK_2 (EVALUATE_LOSS_ROWS_LSE + 16384ul) /* f32 [2048, 1] */
-#define EVALUATE_LOSS_ROWS_LSE_CHUNK_3 (EVALUATE_LOSS_ROWS_LSE + 24576ul) /* f32 [2048, 1] */
 #define LM_HEAD_GRADIENTS 939532288ul /* f32 [4096, 1024],
     micro_step until lm_head.weight.grad.chunk.3, communication lm_head.reduce_scatter */
 #define MODEL_NORM_GRADIENTS 940056576ul /* f32 [2, 1024],
@@ -817,7 +810,7 @@ enum {
     LOAD_OUTPUTS = 3,
     MICRO_STEP_OUTPUTS = 189,
     UPDATE_OUTPUTS = 18,
-    EVALUATE_OUTPUTS = 70,
+    EVALUATE_OUTPUTS = 65,
 };
 
 extern const RtParam params[PARAMS];

@@ -1,4 +1,4 @@
-/* The 28 kernels of gathered.
+/* The 29 kernels of gathered.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -1874,6 +1874,47 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(trained_piece + i, trained_piece_v);
 }
 
+/* rms_norm over [8192, 1024]
+ * 50331648 bytes, 34340864 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024_1_result(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ input_layernorm_weight,
+    __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 1024, LANES = 32, WARPS = 8, CHUNKS = 4;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * COLS + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float embed_tokens_j = convert<float>(embed_tokens_v[c][j]);
+            sum = fmaf(embed_tokens_j, embed_tokens_j, sum);
+        }
+    }
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        const Vec<__nv_bfloat16, 8> input_layernorm_weight_v =
+            load_vec<8>(input_layernorm_weight + col);
+        Vec<__nv_bfloat16, 8> input_layernorm_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float input_layernorm_j =
+                convert<float>(embed_tokens_v[c][j]) * rstd *
+                convert<float>(input_layernorm_weight_v[j]);
+            input_layernorm_v[j] = convert<__nv_bfloat16>(input_layernorm_j);
+        }
+        store_vec(input_layernorm + row * COLS + col, input_layernorm_v);
+    }
+}
+
 /* add, rms_norm over [8192, 1024]
  * from model.hidden_size; 83886080 bytes, 51118080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_results(
@@ -1974,11 +2015,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
 }
 
 /* cross_entropy over [2048, 4096]
- * from training.task; 25182208 bytes, 44040192 FLOPs per launch */
+ * from training.task; 25174016 bytes, 44040192 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
-    const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0,
-    float *__restrict__ rows_lse_chunk_0) {
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0) {
     constexpr int COLS = 4096, THREADS = 512;
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
@@ -1995,9 +2035,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     }
     const float lse = block_lse<THREADS>(exps);
     target = block_sum<THREADS>(target);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         loss_rows_chunk_0[row] =
             labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
-        rows_lse_chunk_0[row] = lse;
-    }
 }

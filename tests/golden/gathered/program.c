@@ -52,6 +52,7 @@ enum {
     K_sum_1024,
     K_clip_factor_rates_advance_step,
     K_adamw_x1024,
+    K_rms_norm_8192x1024_1_result,
     K_add_rms_norm_8192x1024_2_results,
     K_add_rms_norm_8192x1024_1_result,
     K_cross_entropy_2048x4096,
@@ -85,6 +86,7 @@ static const RtKernel kernels[] = {
     KERNEL(sum_1024, 128, 0),
     KERNEL(clip_factor_rates_advance_step, 1, 0),
     KERNEL(adamw_x1024, 256, 0),
+    KERNEL(rms_norm_8192x1024_1_result, 256, 0),
     KERNEL(add_rms_norm_8192x1024_2_results, 256, 0),
     KERNEL(add_rms_norm_8192x1024_1_result, 256, 0),
     KERNEL(cross_entropy_2048x4096, 512, 0),
@@ -1177,15 +1179,14 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.input_layernorm: rms_norm -> rstd, input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm -> input_layernorm */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
-    RtPtr rstd = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.0.weights.all_gather */
-    RT_LAUNCH(rt, K_rms_norm_8192x1024, RT_GRID(1024, 1, 1), &embed_tokens,
-        &input_layernorm_weight, &rstd, &input_layernorm);
+    RT_LAUNCH(rt, K_rms_norm_8192x1024_1_result, RT_GRID(1024, 1, 1), &embed_tokens,
+        &input_layernorm_weight, &input_layernorm);
 }
 
 /* model.layers.*: weights, self_attn, attn_residual, mlp, mlp_residual.
@@ -1387,14 +1388,13 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
  * lm_head.chunk.3, loss.rows.chunk.3, loss.
  * 8 launches, 51.7 GFLOP, 148 MiB. */
 static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
-    /* loss.rows.chunk.0: cross_entropy -> rows_chunk_0, lse_chunk_0 */
+    /* loss.rows.chunk.0: cross_entropy -> rows_chunk_0 */
     RtPtr lm_head_chunk_0 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_0); /* bf16 [2048, 4096] */
     RtPtr labels_chunk_0 = rt_input(rt, LABELS_CHUNK_0); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows_chunk_0 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_0); /* f32 [2048, 1] */
-    RtPtr lse_chunk_0 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_0); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_0,
-        &labels_chunk_0, &loss_weight, &rows_chunk_0, &lse_chunk_0);
+        &labels_chunk_0, &loss_weight, &rows_chunk_0);
 
     /* lm_head.chunk.1: matmul -> lm_head_chunk_1 */
     RtPtr norm_chunk_1 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
@@ -1402,36 +1402,33 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     RtPtr lm_head_chunk_1 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_1); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_1, weights, lm_head_chunk_1);
 
-    /* loss.rows.chunk.1: cross_entropy -> rows_chunk_1, lse_chunk_1 */
+    /* loss.rows.chunk.1: cross_entropy -> rows_chunk_1 */
     RtPtr labels_chunk_1 = rt_input(rt, LABELS_CHUNK_1); /* i32 [2048, 1] */
     RtPtr rows_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_1); /* f32 [2048, 1] */
-    RtPtr lse_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_1); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_1,
-        &labels_chunk_1, &loss_weight, &rows_chunk_1, &lse_chunk_1);
+        &labels_chunk_1, &loss_weight, &rows_chunk_1);
 
     /* lm_head.chunk.2: matmul -> lm_head_chunk_2 */
     RtPtr norm_chunk_2 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
     RtPtr lm_head_chunk_2 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_2); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_2, weights, lm_head_chunk_2);
 
-    /* loss.rows.chunk.2: cross_entropy -> rows_chunk_2, lse_chunk_2 */
+    /* loss.rows.chunk.2: cross_entropy -> rows_chunk_2 */
     RtPtr labels_chunk_2 = rt_input(rt, LABELS_CHUNK_2); /* i32 [2048, 1] */
     RtPtr rows_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_2); /* f32 [2048, 1] */
-    RtPtr lse_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_2); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_2,
-        &labels_chunk_2, &loss_weight, &rows_chunk_2, &lse_chunk_2);
+        &labels_chunk_2, &loss_weight, &rows_chunk_2);
 
     /* lm_head.chunk.3: matmul -> lm_head_chunk_3 */
     RtPtr norm_chunk_3 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
     RtPtr lm_head_chunk_3 = rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK_3); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_3, weights, lm_head_chunk_3);
 
-    /* loss.rows.chunk.3: cross_entropy -> rows_chunk_3, lse_chunk_3 */
+    /* loss.rows.chunk.3: cross_entropy -> rows_chunk_3 */
     RtPtr labels_chunk_3 = rt_input(rt, LABELS_CHUNK_3); /* i32 [2048, 1] */
     RtPtr rows_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_3); /* f32 [2048, 1] */
-    RtPtr lse_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_3); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_3,
-        &labels_chunk_3, &loss_weight, &rows_chunk_3, &lse_chunk_3);
+        &labels_chunk_3, &loss_weight, &rows_chunk_3);
 
     /* loss: sum, add -> eval_loss */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [8192, 1] */

@@ -272,7 +272,6 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 64], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
 #define LM_HEAD_GRADIENTS 0ul /* f32 [4, 1024], micro_step side lm_head.adamw */
 #define MODEL_LAYERS_2_GRADIENTS 0ul /* f32 [40, 1024], micro_step side model.layers.2.adamw */
 #define MODEL_LAYERS_1_GRADIENTS 0ul /* f32 [40, 1024], micro_step side model.layers.1.adamw */
@@ -573,7 +572,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 160,
     UPDATE_OUTPUTS = 6,
-    EVALUATE_OUTPUTS = 41,
+    EVALUATE_OUTPUTS = 40,
 };
 
 extern const RtParam params[PARAMS];

@@ -277,7 +277,6 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], evaluate until loss.rows */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4],
     micro_step until model.layers.0.self_attn.q_proj.lora_B,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
@@ -604,7 +603,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 135,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 62,
+    EVALUATE_OUTPUTS = 61,
     MERGE_OUTPUTS = 12,
 };
 

@@ -946,7 +946,7 @@ static void layers_2_mlp_residual_evaluate(Rt *rt) {
 }
 
 /* lm_head, loss.rows, loss.
- * 3 launches, 143 kFLOP, 28.5 KiB. */
+ * 3 launches, 143 kFLOP, 28.4 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
@@ -954,13 +954,11 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
-    /* loss.rows: cross_entropy -> rows, rows_lse */
+    /* loss.rows: cross_entropy -> rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr rows_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
-        &rows_lse);
+    RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows);
 
     /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */

@@ -67,7 +67,6 @@
 #define EVALUATE_CONV2 0ul /* f32 [4, 12, 100], evaluate until conv2.biased */
 #define EVALUATE_CONV2_BIASED 19200ul /* f32 [4, 12, 100], evaluate until max_pool1 */
 #define EVALUATE_MAX_POOL1 0ul /* f32 [4, 12, 25], evaluate until fc1 */
-#define EVALUATE_MAX_POOL1_ARGMAX 4864ul /* u8 [4, 12, 25], evaluate until max_pool1 */
 #define EVALUATE_FC1 4864ul /* f32 [4, 16], evaluate until fc1.biased */
 #define EVALUATE_RELU2 0ul /* f32 [4, 16], evaluate until fc2 */
 #define EVALUATE_FC2 256ul /* f32 [4, 6], evaluate until fc2.biased */
@@ -113,7 +112,7 @@ enum {
     CONSTANTS = 3,
     MICRO_STEP_OUTPUTS = 32,
     UPDATE_OUTPUTS = 12,
-    EVALUATE_OUTPUTS = 16,
+    EVALUATE_OUTPUTS = 15,
 };
 
 extern const RtParam params[PARAMS];

@@ -1,4 +1,4 @@
-/* The 23 kernels of nchw.
+/* The 24 kernels of nchw.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -843,6 +843,44 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
+}
+
+/* max_pool2d over [48, 25]
+ * from model.layers; 24000 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25_1_result(
+    const float *__restrict__ conv2_biased, float *__restrict__ max_pool1) {
+    constexpr int COLS = 25, CHANNELS = 12, FROM_HEIGHT = 10, FROM_PLACES = 100, WIDTH = 5,
+        FROM_WIDTH = 10, THREADS = 256, ELEMENTS = 1200;
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= ELEMENTS)
+        return;
+    const int row = i / COLS, col = i % COLS;
+    const int n = row / CHANNELS;
+    const int first_line = n * FROM_HEIGHT;
+    const int planes_before = (row - n) * FROM_PLACES;
+    const int h = col / WIDTH;
+    const int w = col % WIDTH;
+    const int h_0 = h * 2;
+    const int h_1 = h_0 + 1;
+    const int w_0 = w * 2;
+    const int w_1 = w_0 + 1;
+    const int line_0 = (first_line + h_0) * FROM_WIDTH;
+    const int row_0_0 = line_0 + w_0;
+    const int row_0_1 = line_0 + w_1;
+    const int line_1 = (first_line + h_1) * FROM_WIDTH;
+    const int row_1_0 = line_1 + w_0;
+    const int row_1_1 = line_1 + w_1;
+    const float x_0_0 = conv2_biased[planes_before + row_0_0];
+    const float x_0_1 = conv2_biased[planes_before + row_0_1];
+    const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
+    const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
+    const float x_1_0 = conv2_biased[planes_before + row_1_0];
+    const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
+    const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
+    const float x_1_1 = conv2_biased[planes_before + row_1_1];
+    const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
+    const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
+    max_pool1[i] = best_1_1;
 }
 
 /* add_bias, cross_entropy, topk_hits over [4, 6]

@@ -196,7 +196,6 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
 #define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], micro_step until model.norm.grad */
 #define MODEL_NORM_GRAD 67584ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad, side model.norm.weight.grad.part */
@@ -379,7 +378,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 89,
     UPDATE_OUTPUTS = 17,
-    EVALUATE_OUTPUTS = 31,
+    EVALUATE_OUTPUTS = 30,
 };
 
 extern const RtParam params[PARAMS];

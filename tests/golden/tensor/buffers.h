@@ -106,8 +106,6 @@
 #define LOSS_ROWS 57856ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1],
-    evaluate until model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8],
     evaluate until model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* f32 [32, 16],
@@ -127,7 +125,6 @@
 #define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], evaluate until loss.rows.part */
 #define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], evaluate until loss */
-#define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], evaluate until loss.rows */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32],
@@ -255,7 +252,7 @@ enum {
     LOAD_OUTPUTS = 8,
     MICRO_STEP_OUTPUTS = 62,
     UPDATE_OUTPUTS = 24,
-    EVALUATE_OUTPUTS = 30,
+    EVALUATE_OUTPUTS = 28,
 };
 
 extern const RtParam params[PARAMS];

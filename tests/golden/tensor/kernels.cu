@@ -1099,10 +1099,10 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* rms_norm over [32, 32]
- * 12416 bytes, 7168 FLOPs per launch */
+ * 12288 bytes, 7168 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float *__restrict__ embed_tokens, const float *__restrict__ weight,
-    float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    float *__restrict__ input_layernorm) {
     constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 48;
     constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
@@ -1112,11 +1112,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float embed_tokens_v = embed_tokens[row * COLS + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
-    if (lane == 0)
-        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    input_layernorm[row * STRIDE + col] = embed_tokens_v * input_layernorm_rstd_row * weight_v;
+    input_layernorm[row * STRIDE + col] = embed_tokens_v * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -1182,11 +1180,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy_join over [1, 32]
- * from training.task; 928 bytes, 352 FLOPs per launch */
+ * from training.task; 800 bytes, 352 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
-    float *__restrict__ loss_rows, float *__restrict__ loss_rows_lse) {
+    float *__restrict__ loss_rows) {
     constexpr int ELEMENTS = 32;
     const int i = threadIdx.x * 4;
     if (i >= ELEMENTS)
@@ -1194,7 +1192,6 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
     const float loss_weight_value = loss_weight[0];
     const Vec<int, 4> labels_v = load_vec<4>(labels + i);
     Vec<float, 4> loss_rows_v;
-    Vec<float, 4> loss_rows_lse_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float part_lse_all_j = part_lse_all[i + j];
@@ -1202,13 +1199,11 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
         const float part_lse_all_j_2 = part_lse_all[i + j + 32];
         const float part_target_all_j_2 = part_target_all[i + j + 32];
         const float t = fmaxf(part_lse_all_j, part_lse_all_j_2);
-        const float loss_rows_lse_j =
-            t + logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t));
         const float t_2 =
-            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_value;
-        loss_rows_v[j] = labels_v[j] >= 0 ? t_2 : 0.0f;
-        loss_rows_lse_v[j] = loss_rows_lse_j;
+            t +
+            logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t)) -
+            (part_target_all_j + part_target_all_j_2);
+        loss_rows_v[j] = labels_v[j] >= 0 ? t_2 * loss_weight_value : 0.0f;
     }
     store_vec(loss_rows + i, loss_rows_v);
-    store_vec(loss_rows_lse + i, loss_rows_lse_v);
 }

@@ -884,17 +884,16 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* model.layers.0: input_layernorm, self_attn, attn_residual.
- * 10 launches, 192 kFLOP, 81.5 KiB. */
+ * 10 launches, 192 kFLOP, 81.4 KiB. */
 static void layers_0_self_attn_evaluate(Rt *rt) {
-    /* model.layers.0.input_layernorm: rms_norm -> rstd, input_layernorm */
+    /* model.layers.0.input_layernorm: rms_norm -> input_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
-    RtPtr rstd = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &embed_tokens, &input_layernorm_weight,
-        &rstd, &input_layernorm);
+        &input_layernorm);
 
     /* model.layers.0.self_attn.v_q_proj.u: matmul -> v_q_proj_u */
     RtPtr lora_A_weight_border =
@@ -1001,7 +1000,7 @@ static void layers_0_mlp_evaluate(Rt *rt) {
 }
 
 /* lm_head, loss.rows, loss.
- * 6 launches, 71.1 kFLOP, 18.1 KiB. */
+ * 6 launches, 71.1 kFLOP, 18.0 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
@@ -1025,12 +1024,11 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RtPtr target_all = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows: cross_entropy_join -> rows, rows_lse */
+    /* loss.rows: cross_entropy_join -> rows */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr rows_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE); /* f32 [32, 1] */
     RT_LAUNCH(rt, K_cross_entropy_join_32, RT_GRID(1, 1, 1), &labels, &loss_weight, &lse_all,
-        &target_all, &rows, &rows_lse);
+        &target_all, &rows);
 
     /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
@@ -1038,7 +1036,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
 }
 
 /* The loss and metrics of one held-out micro-batch.
- * 25 launches, 450 kFLOP, 182 KiB of operands and results. */
+ * 25 launches, 450 kFLOP, 181 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);
