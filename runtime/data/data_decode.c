@@ -92,6 +92,13 @@ static void open_jpeg(void) {
     find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
 }
 
+/* Whether all pixels are there although the library warned: cameras and editors leave bytes that belong
+ * to nothing, and ImageNet has such files. The library keeps its first warning. */
+static bool is_harmless(const char *warning) {
+    return strstr(warning, "extraneous bytes before marker") ||
+           strstr(warning, "Invalid SOS parameters for sequential JPEG");
+}
+
 /* The library decodes at the largest of its scaled sizes that fits in the requested one. */
 static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Picture *picture,
                         DataError *error) {
@@ -101,7 +108,8 @@ static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Pictur
     int format = inks ? TJPF_CMYK : channels == 1 ? TJPF_GRAY : TJPF_RGB;
     picture->pixels = room_for(height, width, samples);
     if (tj.decompress(handle, file->bytes, file->size, picture->pixels, (int)width, 0, (int)height,
-                      format, TJFLAG_LIMITSCANS))
+                      format, TJFLAG_LIMITSCANS) &&
+        !is_harmless(tj.error(handle)))
         return data_fail(error, "%s: broken JPEG: %s", file->path, tj.error(handle));
     if (inks) {
         cmyk_to_rgbk(picture->pixels, height * width);

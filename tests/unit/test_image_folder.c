@@ -236,6 +236,28 @@ static void any_subsampling_is_decoded(void **state) {
     loader_close(loader);
 }
 
+/* libjpeg-turbo warns, but has all pixels. */
+static void warnings_break_no_picture(void **state) {
+    (void)state;
+    size_t size;
+    uint8_t *file = jpeg_of(FLAT(2, 2, 3, 200, 100, 50), &size), longer[2048];
+    assert_true(size + 3 <= sizeof longer);
+    memcpy(longer, file, size - 2);
+    memset(longer + size - 2, 1, 3); /* these belong to nothing */
+    memcpy(longer + size + 1, file + size - 2, 2);
+    temp_file("w/0/a.jpg", longer, size + 3);
+    uint8_t *scan = memmem(file, size, (const uint8_t[]){255, 218, 0, 12, 3}, 5);
+    assert_non_null(scan);
+    scan[12] = 7; /* the last coefficient of a scan that has all */
+    write_picture("w/1/b.jpg", file, size, 0);
+    Loader *loader = open_well("w", "w");
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    for (int i = 0; i < 2; i++)
+        assert_colour(b.pixels + i * 12, 200, 100, 50, 3);
+    loader_close(loader);
+}
+
 /* Takes columns 2 and 3 of 2 x 6, and rows 2 and 3 of 7 x 2, unchanged. */
 static void images_are_cut_to_shape(void **state) {
     (void)state;
@@ -582,6 +604,7 @@ int main(void) {
         TEST(every_kind_of_file_gives_the_channels_wanted),
         TEST(pixels_are_those_of_the_file),
         TEST(any_subsampling_is_decoded),
+        TEST(warnings_break_no_picture),
         TEST(images_are_cut_to_shape),
         TEST(all_samples_are_decoded_first),
         TEST(pictures_are_resized_as_torch_does),
