@@ -23,8 +23,8 @@ static const char *const model_members[] = {
     "activation_function", NULL,
 };
 static const char *const adapter_members[] = {
-    "r",          "lora_alpha", "rank_pattern",    "alpha_pattern",
-    "use_rslora", "use_dora",   "modules_to_save", NULL,
+    "peft_type",     "r",          "lora_alpha", "rank_pattern",
+    "alpha_pattern", "use_rslora", "use_dora",   "modules_to_save", NULL,
 };
 
 static bool same_json(const json_t *a, const json_t *b);

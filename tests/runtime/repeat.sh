@@ -436,7 +436,7 @@ test_excess_in_files() {
     ! run narrow narrow_out --init $case/model --adapter $case/adapter --steps 0 &&
         says narrow_out 'error: .*: tensor .*v_proj\.lora_A\.weight has no place in the adapter' &&
         program whole_adapter $case/spec.toml || return 1
-    for change in '"alpha_pattern": {"q_proj": 3}' '"rank_pattern": {"q_proj": 3}' '"init_lora_weights": "pissa_niter_4"'; do
+    for change in '"peft_type": "LOHA"' '"alpha_pattern": {"q_proj": 3}' '"rank_pattern": {"q_proj": 3}' '"init_lora_weights": "pissa_niter_4"'; do
         rm -rf "$other" && cp -r $case/adapter "$other" &&
             sed -i "s/${change%%: *}: [^,]*/$change/" "$other/adapter_config.json" || return 1
         ! run whole_adapter more_out --init $case/model --adapter "$other" --steps 0 &&
