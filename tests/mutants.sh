@@ -462,6 +462,7 @@ mutant window_beside_a_longer_one gen/study/compare_runs.c \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
+mutant crashed_point_goes_on runtime/scripts/study.sh '29|30|31|37' '29|3[0-9]|37' tests/study/run.sh
 mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
 mutant foreign_model_replaced runtime/checkpoint/export.c \

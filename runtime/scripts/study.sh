@@ -156,8 +156,11 @@ take_modules() { # take_modules FOLDER
     done
 }
 
-# was_killed LOG: whether a signal ended the program that make or mpirun had started.
-was_killed() { grep -qE 'Error 1(29|[3-5][0-9])$|Killed$|exited on signal' "$1"; }
+# was_killed LOG: whether a signal ended the program that make or mpirun had started, other than one of a crash,
+# which would come again.
+was_killed() {
+    grep -qE '(Error 1(29|30|31|37|38|40|42|43|52)|Hangup|Killed|Terminated)$|exited on signal (1|2|3|9|10|12|14|15|24) ' "$1"
+}
 
 # run_once FOLDER ENDING OPTION... While it runs, `interrupted` is there, in case nobody can write it later.
 run_once() {
@@ -227,7 +230,8 @@ run_point() {
 
 # Locks the folder; points inherit the lock, so that it lasts while any of them runs.
 exec 9<"$study"
-if ! flock -n 9; then
+flock -n 9 2>/dev/null
+if [ $? -eq 1 ]; then # otherwise it is locked, or its file system has no locks
     echo "error: $study is running already. Wait for it, or generate another study with -o" >&2
     exit 1
 fi

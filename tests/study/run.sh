@@ -707,11 +707,23 @@ killed_points_go_on() {
     done
 }
 
+# A program that crashed would crash again at the same step.
+crashed_points_have_failed() {
+    local study
+    rm -rf $cut
+    "$gen" $work/cut.toml --set training.steps=14 --set training.log_every=1 --set checkpoint.interval=2 -o $cut || return
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
+    study=$!
+    wait_for '^step 4/14' $cut/seed1/run.log $study && kill -ABRT "$(pid_of seed1)" && ! wait $study || return
+    says ' seed1: FAILED: .*(Aborted|Error 134)' $work/cut.log && [ ! -e $cut/seed1/interrupted ]
+}
+
 attempt "a closed terminal" signal_to_a_study HUP
 attempt "a signal to a run" signal_to_a_run
 attempt "a signal to a study" signal_to_a_study INT
 attempt "interrupted points go on" interrupted_points_go_on
 attempt "killed points go on" killed_points_go_on
+attempt "crashed points have failed" crashed_points_have_failed
 
 # ---- repetitions, formats ---------------------------------------------------------------------------
 
