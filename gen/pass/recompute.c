@@ -118,12 +118,19 @@ static int64_t peak_with(const Recomputation *r, const Shape *shape, int n, int 
     return peak_of(r);
 }
 
+/* The next larger n that keeps fewer places; if there is none, more than `places`. Of all n that keep
+ * as many, it is the smallest, with which the stretches to recompute are shortest. */
+static int next_distance(int n, int places) {
+    int kept_after_first = (places - 1) / n;
+    return kept_after_first ? (places - 1) / kept_after_first + 1 : places + 1;
+}
+
 /* Backward begins where forward ends, so keeping the end of forward costs little: as much of it
  * stays as the peak allows. */
 static void find_least(Recomputation *r, const Shape *shape) {
     int64_t least = INT64_MAX;
     int places = shape->narrow_count, best = 1;
-    for (int n = 1; n <= places; n++) {
+    for (int n = 1; n <= places; n = next_distance(n, places)) {
         int64_t peak = peak_with(r, shape, n, (places - 1) / n * n);
         if (peak < least)
             best = n;
