@@ -72,12 +72,12 @@ static int add_life(Arena *arena, const char *entry, const Uses *uses, const cha
     static const char *const streams[] = {[STREAM_COMPUTE] = "until",
                                           [STREAM_COMMUNICATION] = "communication",
                                           [STREAM_SIDE] = "side"};
-    const char *begin = arena_printf(arena, "%s ", entry);
+    const char *space = " ";
     for (size_t s = 0; s < sizeof streams / sizeof *streams; s++)
         if (uses->last[s]) {
             const char *launch = uses->last[s]->ops[0]->name;
-            items[count++] = arena_printf(arena, "%s%s %s", begin, streams[s], launch);
-            begin = "";
+            items[count++] = arena_printf(arena, "%s%s%s %s", entry, space, streams[s], launch);
+            entry = space = "";
         }
     return count;
 }
@@ -181,7 +181,8 @@ static void put_storage(const Places *places, const Storage *storage,
     if (place.arena == ARENA_STATE || place.arena == ARENA_STASH)
         items[count++] = role_name(storage->role);
     for (int e = 0; e < ENTRY_COUNT && place.arena == ARENA_SCRATCH; e++)
-        count = add_life(arena, places->plan->entry[e].name, &uses[e][storage->id], items, count);
+        if (uses[e])
+            count = add_life(arena, places->plan->entry[e].name, &uses[e][storage->id], items, count);
     if (!says_name(arena, macro, storage->name))
         items[count++] = storage->name;
     put_list(out, arena_printf(arena, "#define %s %lldul /* ", macro, (long long)place.offset), items,
@@ -195,7 +196,8 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
     Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
     const Uses *uses[ENTRY_COUNT] = {0};
     for (int e = 0; e < ENTRY_COUNT && kind == ARENA_SCRATCH; e++)
-        uses[e] = uses_in(plan, &plan->entry[e], arena);
+        if (plan->entry[e].launch_count > 0)
+            uses[e] = uses_in(plan, &plan->entry[e], arena);
     int count = lines_of(plan, kind, lines);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
