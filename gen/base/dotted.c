@@ -10,7 +10,7 @@
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-size_t part_length(const char *part) { return strcspn(part, "."); }
+size_t part_length(const char *part) { return (size_t)(strchrnul(part, '.') - part); }
 
 const char *next_part(const char *part) {
     part += part_length(part);
