@@ -129,7 +129,7 @@ bool views_overlap(const Value *, const Value *); /* of one storage */
 
 /* Whether the values may share a byte. */
 static inline bool value_overlaps(const Value *a, const Value *b) {
-    return a->storage == b->storage && views_overlap(a, b);
+    return a == b || (a->storage == b->storage && views_overlap(a, b));
 }
 
 #endif
