@@ -334,7 +334,7 @@ mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \
 mutant approximate_in_fp32 gen/graph/ops_pointwise.c \
     'activation == DT_BF16 ||' 'activation != DT_F64 ||' tests/emit/run.sh only_16_bits_are_approximate
 mutant low_rank_product_of_rounded gen/pass/low_rank_matmul.c \
-    'if (body && !body_is_pointwise(body))' 'if (!body)' build/unit/test_low_rank
+    'if (op_is_over_rows(p, readers[i]))' 'if (op_is_over_rows(p, readers[i]) && count < 0)' build/unit/test_low_rank
 mutant low_rank_product_on_few_rows gen/pass/low_rank_matmul.c \
     '(all - launch) / rows.busy' '(all - launch) + 0 * rows.busy' build/unit/test_low_rank
 mutant epilogue_over_its_source gen/plan/epilogue.c \

@@ -264,10 +264,10 @@ Value *result_like(Program *p, Op *op, int i, const Value *like) {
     return result(p, op, i, "", like);
 }
 
-Body *op_expand(const Program *p, const Op *op) {
+Body *op_expand(Arena *arena, const Program *p, const Op *op) {
     if (!op_table[op->kind].expand)
         return NULL;
-    Body *body = body_new(p->arena, 0, 0);
+    Body *body = body_new(arena, 0, 0);
     body->program = p;
     op_table[op->kind].expand(op, body);
     ENSURE(body->rows > 0 && body->cols > 0, "op %s: its body has no space", op->name);

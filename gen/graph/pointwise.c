@@ -18,6 +18,18 @@ bool body_is_pointwise(const Body *body) {
     return true;
 }
 
+bool op_is_pointwise(const Program *p, const Op *op) {
+    Arena scratch = {0};
+    const Body *body = op_expand(&scratch, p, op);
+    bool pointwise = body && body_is_pointwise(body);
+    arena_free(&scratch);
+    return pointwise;
+}
+
+bool op_is_over_rows(const Program *p, const Op *op) {
+    return op_table[op->kind].expand && !op_is_pointwise(p, op);
+}
+
 /* The last op before the reader that writes a part of the value. */
 static const Op *maker_of(const GraphUses *uses, const Op *reader, const Value *v) {
     const Op *last = NULL;
@@ -30,21 +42,23 @@ static const Op *maker_of(const GraphUses *uses, const Op *reader, const Value *
     return last;
 }
 
-/* Whether only pointwise ops lie between the value and products or templates. An op over rows would
- * take these ops into its own kernel. */
-static bool is_from_pointwise(const Program *p, const GraphUses *uses, const Op *reader,
-                              const Value *v) {
-    const Op *op = maker_of(uses, reader, v);
-    const Body *body = op ? op_expand(p, op) : NULL;
-    if (!body)
-        return true;
-    bool pointwise = body_is_pointwise(body);
-    for (int i = 0; pointwise && i < op->in_count; i++)
-        pointwise = is_from_pointwise(p, uses, op, op->in[i]);
-    return pointwise;
+/* Whether only pointwise ops lie between the op's operands and products or templates. An op over rows
+ * would take these ops into its own kernel. All makers are asked before what lies behind any of them:
+ * the sum behind a norm's gradient is behind that of the layer above, and so on. */
+static bool is_from_pointwise(const Program *p, const GraphUses *uses, const Op *op) {
+    const Op *maker[MAX_OPERANDS];
+    for (int i = 0; i < op->in_count; i++) {
+        maker[i] = maker_of(uses, op, op->in[i]);
+        if (maker[i] && op_is_over_rows(p, maker[i]))
+            return false;
+    }
+    for (int i = 0; i < op->in_count; i++)
+        if (maker[i] && op_table[maker[i]->kind].expand && !is_from_pointwise(p, uses, maker[i]))
+            return false;
+    return true;
 }
 
 bool is_made_pointwise(const Program *p, const GraphUses *uses, const Op *op) {
     const Op *maker = maker_of(uses, op, op->in[0]);
-    return maker && op_table[maker->kind].expand && is_from_pointwise(p, uses, op, op->in[0]);
+    return maker && op_is_pointwise(p, maker) && is_from_pointwise(p, uses, maker);
 }

@@ -158,7 +158,7 @@ bool step_reduces(StepKind);      /* any of these: complete only after the visit
 bool step_writes(StepKind);       /* STORE, COL_SUM */
 bool step_sums_columns(StepKind); /* COL_SUM */
 
-/* The body of an op that has one (op_table[kind].expand), else NULL. */
-Body *op_expand(const Program *, const Op *);
+/* The body of an op that has one (op_table[kind].expand), else NULL. The arena owns it. */
+Body *op_expand(Arena *, const Program *, const Op *);
 
 #endif

@@ -4,9 +4,12 @@
 #include "graph/pointwise.h"
 
 bool again_is_pointwise(const Program *p, const Op *op, const Value *like) {
-    const Body *body = op_expand(p, op);
-    return body && body_is_pointwise(body) && body->rows == value_rows(like) &&
-           body->cols == value_cols(like);
+    Arena scratch = {0};
+    const Body *body = op_expand(&scratch, p, op);
+    bool alike = body && body_is_pointwise(body) && body->rows == value_rows(like) &&
+                 body->cols == value_cols(like);
+    arena_free(&scratch);
+    return alike;
 }
 
 /* Whether the op's operands still have their contents at the end of the graph. */

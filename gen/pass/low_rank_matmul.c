@@ -18,11 +18,9 @@
 static bool read_by_no_rows(const Program *p, const GraphUses *uses, const Value *x) {
     int count;
     Op *const *readers = use_readers(uses, x, &count);
-    for (int i = 0; i < count; i++) {
-        const Body *body = op_expand(p, readers[i]);
-        if (body && !body_is_pointwise(body))
+    for (int i = 0; i < count; i++)
+        if (op_is_over_rows(p, readers[i]))
             return false;
-    }
     return true;
 }
 
@@ -30,8 +28,7 @@ static bool read_by_no_rows(const Program *p, const GraphUses *uses, const Value
 static bool is_made_for(const Program *p, const GraphUses *uses, const Value *x) {
     int count;
     use_readers(uses, x, &count);
-    const Body *body = op_expand(p, use_maker(uses, x));
-    return count == 1 && body && body_is_pointwise(body);
+    return count == 1 && op_is_pointwise(p, use_maker(uses, x));
 }
 
 /* x must be the result of one op: of rows that are made run by run, no kernel could make all. */

@@ -13,42 +13,56 @@
 #include "pass/again.h"
 #include "pass/pass.h"
 
-/* Whether the op reads all that the maker reads of each row of its result, as against weights. */
+#include <limits.h>
+
+/* Whether the maker reads the operand for each row of its result, as against weights. */
+static bool is_source(const Op *maker, int i) {
+    return value_rows(maker->in[i]) == value_rows(maker->out[0]);
+}
+
 static bool reads_sources(const Op *op, const Op *maker) {
     for (int i = 0; i < maker->in_count; i++)
-        if (value_rows(maker->in[i]) == value_rows(maker->out[0]) && !op_reads(op, maker->in[i]))
+        if (is_source(maker, i) && !op_reads(op, maker->in[i]))
             return false;
     return true;
 }
 
+/* The last op that may read all of the maker's sources. */
+static int last_reader(const GraphUses *uses, const Op *maker) {
+    for (int i = 0, count; i < maker->in_count; i++)
+        if (is_source(maker, i)) {
+            Op *const *readers = use_readers(uses, maker->in[i], &count);
+            return count ? readers[count - 1]->id : -1;
+        }
+    return INT_MAX;
+}
+
 /* Whether the value reaches an op of backward that reads the maker's sources, by way of pointwise
- * ops. */
-static bool meets_sources(const Program *p, const GraphUses *uses, const Value *v, const Op *maker) {
+ * ops. None behind `last` does, although the gradient goes on through all layers. */
+static bool meets_sources(const Program *p, const GraphUses *uses, const Value *v, const Op *maker,
+                          int last) {
     int count;
     Op *const *readers = use_readers(uses, v, &count);
     for (int i = 0; i < count; i++) {
         const Op *op = readers[i];
-        if (!op_table[op->kind].expand || op->out_count == 0)
+        if (op->id > last || !op_table[op->kind].expand || op->out_count == 0)
             continue;
         if (reads_sources(op, maker) ||
-            (again_is_pointwise(p, op, v) && meets_sources(p, uses, op->out[0], maker)))
+            (again_is_pointwise(p, op, v) && meets_sources(p, uses, op->out[0], maker, last)))
             return true;
     }
     return false;
 }
 
-/* Whether the op is one over rows; a pointwise one is fused with what makes its operands as it is. */
-static bool has_rows(const Program *p, const Op *op) {
-    const Body *body = op_expand(p, op);
-    return body && !body_is_pointwise(body);
-}
-
-/* The op that can make x, the first operand of `op`, again; NULL: it stays as it is. */
+/* The op that can make x, the first operand of `op`, again; NULL: it stays as it is. A pointwise op is
+ * fused with what makes its operands as it is. */
 static Op *find_maker(Program *p, const GraphUses *uses, const Op *op) {
-    if (op->phase != PHASE_BACKWARD || op->out_count != 1 || !has_rows(p, op))
+    if (op->phase != PHASE_BACKWARD || op->out_count != 1 || !op_is_over_rows(p, op))
         return NULL;
     Op *maker = again_maker(p, uses, op->in[0]);
-    return maker && meets_sources(p, uses, op->out[0], maker) ? maker : NULL;
+    bool meets =
+        maker && meets_sources(p, uses, op->out[0], maker, last_reader(uses, maker));
+    return meets ? maker : NULL;
 }
 
 static void rewrite(Program *p, Graph *graph, Op *const *maker) {

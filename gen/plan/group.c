@@ -202,7 +202,7 @@ static void add_alone(Grouping *g, const Op *op) {
 
 void group_op(Grouping *g, const Op *op, bool fusion) {
     Program *p = g->plan->program;
-    Body *body = op_expand(p, op), *second[MAX_RESULTS];
+    Body *body = op_expand(p->arena, p, op), *second[MAX_RESULTS];
     if (!body) {
         add_alone(g, op);
         return;
