@@ -574,18 +574,23 @@ struct RtProgram {
     const RtMetric *metrics;
     int metric_count;
     const RtLossScale *loss_scale; /* NULL: there is none */
-    /* load runs once, after the weights have arrived. A step runs micro_step micro_steps times,
-     * then update; the last micro_step and update are one graph. With one micro-step it overwrites
-     * the gradients; with several they are accumulated, starting from zeros that update leaves.
-     * With several cards in the process, all cards run micro_step on batches of their own; before
-     * it all but the first run replicate, after it the first runs collect. A pipeline stage has
-     * forward and backward instead of micro_step. reference runs before training, on each batch of
-     * pairs, and computes what training compares itself with. convert runs once, after training: it
-     * exports the final form of the model, and evaluate_converted is evaluate with that form. */
-    RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate, reference;
-    RtEntry convert, evaluate_converted;
-    RtEntry early_micro_step;
-    RtEntry merge;        /* runs after the last step if --merge is given */
+    /* The entries. A step runs micro_step micro_steps times, then update; the last micro_step and
+     * update are one graph. With one micro-step it overwrites the gradients; with several they are
+     * accumulated, starting from zeros that update leaves. Of several cards in the process, the
+     * first one runs what is not said to run on others. */
+    RtEntry load;       /* once, after the weights have arrived */
+    RtEntry replicate;  /* of several cards: all but the first, before each micro-step */
+    RtEntry micro_step; /* of several cards: all, on batches of their own */
+    RtEntry forward, backward; /* of a pipeline stage, instead of micro_step */
+    RtEntry collect;           /* of several cards: the first, after each micro-step */
+    RtEntry update;
+    RtEntry evaluate;  /* on each held-out batch */
+    RtEntry reference; /* before training, on each batch of pairs: computes what training compares
+                        * itself with */
+    RtEntry convert;   /* once, after training: exports the final form of the model */
+    RtEntry evaluate_converted; /* evaluate, with that form */
+    RtEntry early_micro_step;   /* instead of micro_step in the first early_steps steps */
+    RtEntry merge;              /* after the last step, if --merge is given */
     const char *unmerged; /* why the adapter cannot be merged; NULL: it can, or there is none */
     const RtPipeline *pipeline; /* NULL: the program is the whole model */
     RtTraining training;

@@ -1,5 +1,6 @@
 /* One row per entry. Passes ask which entries contain a forward, plan and emit ask which of them
- * belong to a step and on which cards they run. Name and purpose appear in the emitted program. */
+ * belong to a step and on which cards they run, as runtime/runtime.h has it (RtProgram). Name and
+ * purpose appear in the emitted program. */
 #include "graph/entries.h"
 
 static const EntryInfo entries[ENTRY_COUNT] = {

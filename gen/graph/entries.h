@@ -4,9 +4,7 @@
 
 #include <stdbool.h>
 
-/* Where a process drives several cards, each micro-step runs replicate on all cards but the first,
- * then micro_step on all cards, then collect on the first. See EntryInfo.on for the others.
- * BACKWARD: only in a pipeline stage, whose micro_step is just the forward. */
+/* runtime/runtime.h says when each runs (RtProgram). In a pipeline stage, MICRO_STEP is `forward`. */
 typedef enum {
     ENTRY_LOAD,
     ENTRY_REPLICATE,
