@@ -5,6 +5,7 @@
 #include "emit/fill_template.h"
 #include "emit/names.h"
 #include "emit/shared_bodies.h"
+#include "plan/kernel_names.h"
 #include "plan/work.h"
 
 static void print_file_head(const Plan *plan, StrBuf *out) {
@@ -53,16 +54,18 @@ static const char *key_at(const Spec *spec, Pos pos) {
 }
 
 /* On a line of its own if the list of ops leaves no room. */
-static void print_template(const Kernel *k, StrBuf *out) {
+static void print_template(const Kernel *k, const char *ops, StrBuf *out) {
     enum { OTHERS = 20 }; /* "/" and "*", " (", " of template " and ")" */
-    bool fits = strlen(k->ops) + strlen(k->template_kernel) + strlen(k->template_name) + OTHERS <= PAGE;
+    bool fits = strlen(ops) + strlen(k->template_kernel) + strlen(k->template_name) + OTHERS <= PAGE;
     sb_printf(out, "%s(%s of template %s)", fits ? " " : "\n * ", k->template_kernel,
               k->template_name);
 }
 
-static void print_shape(const Kernel *k, StrBuf *out) {
+static void print_ops(const Plan *plan, const Kernel *k, StrBuf *out) {
+    const char *ops = titles_text(plan->program->arena, k->ops);
+    sb_puts(out, ops);
     if (k->template_name)
-        print_template(k, out);
+        print_template(k, ops, out);
     else if (!k->rows)
         sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
     else if (k->rows * k->body->cols > 1)
@@ -94,8 +97,8 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const char *key = key_at(plan->spec, k->pos);
     const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
     bool adds_partial = kernel_is_second_pass(k);
-    sb_printf(out, "\n/* %s%s", adds_partial ? "second pass of " : "", k->ops);
-    print_shape(k, out);
+    sb_puts(out, adds_partial ? "\n/* second pass of " : "\n/* ");
+    print_ops(plan, k, out);
     if (adds_partial)
         sb_printf(out, ": adds %lld partial sums per column", (long long)k->body->rows);
     sb_puts(out, "\n * ");

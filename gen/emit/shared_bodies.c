@@ -354,7 +354,8 @@ void print_shared_body(const Plan *plan, int kernel, const SharedBodies *shared,
     if (!body->name)
         return;
     sb_printf(out, "\n/* %s%s: the body of %d kernels. */\n%s",
-              kernel_is_second_pass(k) ? "second pass of " : "", k->ops, body->sharers,
+              kernel_is_second_pass(k) ? "second pass of " : "",
+              titles_text(plan->program->arena, k->ops), body->sharers,
               has_sizes(shared, kernel) ? "template <class Sizes>\n" : "");
     bool fits = strlen(head) + 1 + strlen(body->name) + 1 <= PAGE;
     sb_printf(out, "%s%s%s(\n    %s", head, fits ? " " : "\n", body->name, body->text.params);

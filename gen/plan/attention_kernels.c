@@ -200,6 +200,8 @@ static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
     }
 }
 
+static const char *rotated_titles[] = {"attention_grad", "rope_grad"};
+
 static Filling attention_filling(const Plan *plan, const Op *op, const AttentionGeometry *g) {
     const char *template_name = template_of(g);
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
@@ -207,7 +209,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
                                  g->rotated ? "_rope" : "", (long long)g->seq, (long long)g->heads,
                                  (long long)g->head_dim);
     if (g->rotated)
-        f.kernel.ops = "attention_grad, rope_grad";
+        f.kernel.ops = (OpTitles){rotated_titles, 2};
     f.kernel.threads = (int)g->threads;
     f.kernel.shared_bytes = g->shared_bytes;
     if (g->wgmma)

@@ -144,9 +144,9 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     const Window *w = &c->op->attr.window;
     Filling f =
         filling_new(plan, c->op, c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu", section);
-    f.kernel.ops = op_list(f.arena, c->group->ops, c->group->count);
+    f.kernel.ops = op_titles(f.arena, c->group->ops, c->group->count);
     f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld",
-                                 ops_identifier(f.arena, f.kernel.ops), (long long)c->images,
+                                 titles_identifier(f.arena, f.kernel.ops), (long long)c->images,
                                  (long long)w->height, (long long)w->width, (long long)c->channels,
                                  (long long)c->filters, (long long)w->kernel, (long long)w->kernel);
     if (w->stride > 1)

@@ -121,33 +121,38 @@ const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
     return unique;
 }
 
-const char *op_list(Arena *arena, const Op *const *ops, int count) {
-    const char *list = op_title(ops[0]);
-    for (int i = 1; i < count; i++) {
-        bool seen = false;
-        for (int k = 0; k < i; k++)
-            seen = seen || !strcmp(op_title(ops[k]), op_title(ops[i]));
-        if (!seen)
-            list = arena_printf(arena, "%s, %s", list, op_title(ops[i]));
-    }
-    return list;
+static bool has_title(OpTitles titles, const char *title) {
+    for (int i = 0; i < titles.count; i++)
+        if (!strcmp(titles.title[i], title))
+            return true;
+    return false;
 }
 
-/* The first three op kinds. */
-const char *ops_identifier(Arena *arena, const char *list) {
-    char *name = arena_strdup(arena, list), *to = name;
-    int commas = 0;
-    for (const char *from = list; *from && commas < 3; from++) {
-        commas += *from == ',';
-        if (*from != ' ' && commas < 3)
-            *to++ = *from == ',' ? '_' : *from;
-    }
-    *to = '\0';
-    return name;
+OpTitles op_titles(Arena *arena, const Op *const *ops, int count) {
+    OpTitles titles = {arena_array(arena, (size_t)count, sizeof *titles.title), 0};
+    for (int i = 0; i < count; i++)
+        if (!has_title(titles, op_title(ops[i])))
+            titles.title[titles.count++] = op_title(ops[i]);
+    return titles;
 }
 
-const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
-    const char *name = ops_identifier(arena, ops);
+static const char *joined(Arena *arena, OpTitles titles, const char *between, int most) {
+    const char *text = titles.title[0];
+    for (int i = 1; i < titles.count && i < most; i++)
+        text = arena_printf(arena, "%s%s%s", text, between, titles.title[i]);
+    return text;
+}
+
+const char *titles_text(Arena *arena, OpTitles titles) {
+    return joined(arena, titles, ", ", titles.count);
+}
+
+const char *titles_identifier(Arena *arena, OpTitles titles) {
+    return joined(arena, titles, "_", 3);
+}
+
+const char *body_kernel_name(Arena *arena, OpTitles ops, const Kernel *k) {
+    const char *name = titles_identifier(arena, ops);
     long long cols = (long long)k->body->cols;
     if (!k->rows)
         return arena_printf(arena, "%s_x%lld", name, cols);
@@ -195,16 +200,11 @@ static const char *unlike_param(Arena *arena, const Kernel *k, const Kernel *oth
     return NULL;
 }
 
-static const char *last_op(const char *list) {
-    const char *comma = strrchr(list, ',');
-    return comma ? comma + 2 : list;
-}
-
 /* Suffix for a name that an earlier kernel has; NULL if ops and operands do not tell them apart. */
 static const char *difference(Arena *arena, const Kernel *k, const Kernel *other) {
     int results = results_of(k);
-    const char *last = last_op(k->ops);
-    if (!text_mentions(other->ops, last))
+    const char *last = k->ops.title[k->ops.count - 1];
+    if (!has_title(other->ops, last))
         return arena_printf(arena, "_and_%s", last);
     if (results != results_of(other))
         return arena_printf(arena, "_%d_result%s", results, results == 1 ? "" : "s");

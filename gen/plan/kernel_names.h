@@ -12,12 +12,13 @@ extern const char *const kernel_words[];
 bool kernel_name_is_reserved(const char *name);
 /* "float", "__nv_bfloat16". */
 const char *dtype_c_name(DType);
-/* "add, rms_norm": each kind of op once, in order of first occurrence. */
-const char *op_list(Arena *, const Op *const *ops, int count);
-/* "add_rms_norm": the first three of such a list. */
-const char *ops_identifier(Arena *, const char *list);
+OpTitles op_titles(Arena *, const Op *const *ops, int count);
+/* "add, rms_norm". */
+const char *titles_text(Arena *, OpTitles);
+/* "add_rms_norm": the first three. */
+const char *titles_identifier(Arena *, OpTitles);
 /* "add_rms_norm_1024x128": the same followed by the shape of the kernel's body. */
-const char *body_kernel_name(Arena *, const char *list, const Kernel *);
+const char *body_kernel_name(Arena *, OpTitles, const Kernel *);
 /* An identifier made of the last parts of the value's name: "weight", "q_proj_y", "act_grad". With
  * a kernel, one that neither its parameters nor its template use; with NULL, the shortest. */
 const char *short_name(Arena *, const Value *, const Kernel *);

@@ -39,7 +39,7 @@ static int param_of(Kernel *k, Launch *launch, Value *v) {
     for (int i = 0; i < k->param_count; i++)
         if (value_same_view(k->param[i].value, v))
             return i;
-    ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
+    ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops.title[0]);
     int i = k->param_count;
     k->param[i] = (KernelParam){.dtype = v->dtype, .value = v};
     k->param_count++;
@@ -81,7 +81,7 @@ static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
 }
 
 static void add_scalar(Kernel *k, Launch *launch, const char *name, DType dtype, int64_t value) {
-    ENSURE(k->scalar_count < MAX_SCALARS, "a kernel of %s with too many scalars", k->ops);
+    ENSURE(k->scalar_count < MAX_SCALARS, "a kernel of %s with too many scalars", k->ops.title[0]);
     launch->scalar[k->scalar_count] = value;
     k->scalar[k->scalar_count++] = (KernelScalar){name, dtype};
 }
@@ -211,6 +211,13 @@ void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int coun
         }
 }
 
+/* A second pass is named after the ops that continue from its totals. */
+static OpTitles second_pass_titles(Arena *arena, const Op *const *ops, int count) {
+    OpTitles titles = op_titles(arena, ops, count);
+    titles.title[0] = "column_sum";
+    return titles;
+}
+
 static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *const *ops,
                                int count) {
     Arena *arena = plan->program->arena;
@@ -218,7 +225,8 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     kernel_operands(arena, k, &launch);
     launch_carries(arena, &launch, ops, count);
     k->signature = body_signature(arena, k);
-    k->name = body_kernel_name(arena, k->name, k);
+    OpTitles second_pass = second_pass_titles(arena, ops, count);
+    k->name = body_kernel_name(arena, body_has(k->body, step_totals) ? second_pass : k->ops, k);
     skeleton_grid(k, k->body->rows, launch.grid);
     launch.index = plan_kernel(plan, *k);
     plan_add_launch(plan, entry, launch);
@@ -242,21 +250,13 @@ bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     return false;
 }
 
-/* A second pass is named after the ops that continue from its totals. */
-static const char *second_pass_name(Arena *arena, const Op *const *ops, int count) {
-    if (count == 1)
-        return "column_sum";
-    return arena_printf(arena, "column_sum, %s", op_list(arena, ops + 1, count - 1));
-}
-
 void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op_count) {
     Arena *arena = plan->program->arena;
     body = body_upright(body);
     Kernel k = {.body = body,
                 .real = plan->program->real,
-                .ops = op_list(arena, ops, op_count),
+                .ops = op_titles(arena, ops, op_count),
                 .pos = ops[0]->pos};
-    k.name = body_has(body, step_totals) ? second_pass_name(arena, ops, op_count) : k.ops;
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
     finish_body_launch(plan, entry, &k, ops, op_count);
 }

@@ -50,6 +50,12 @@ typedef struct {
     DType dtype;      /* DT_I64, or DT_I32 for uint32_t */
 } KernelScalar;
 
+/* Each kind of op that a kernel carries out, once, in order of first occurrence. */
+typedef struct {
+    const char **title; /* "add", "rms_norm" */
+    int count;
+} OpTitles;
+
 /* One extern "C" function in kernels.cu, shared by all launches with the same signature. */
 typedef struct {
     const char *name;      /* unique, stable: "add_rms_norm_1024x128" */
@@ -79,8 +85,8 @@ typedef struct {
     int chunks;               /* EPILOGUE: most vectors of a row that a thread holds, else 0 */
     int threads, vector;      /* threads per block; elements per access of a thread */
     int64_t shared_bytes;
-    const char *ops; /* for the head comment: "add, rms_norm" */
-    Pos pos;         /* spec line of the first op */
+    OpTitles ops;
+    Pos pos; /* spec line of the first op */
 } Kernel;
 
 /* A collective of a rank group. `count` elements: one rank's part in an all_gather or

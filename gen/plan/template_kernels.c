@@ -1,7 +1,6 @@
 /* Fills templates. */
 #include "plan/template_kernels.h"
 
-#include "graph/op_table.h"
 #include "plan/skeleton.h"
 #include "plan/work.h"
 
@@ -14,7 +13,7 @@ Filling filling_new(const Plan *plan, const Op *op, const char *template_name, c
                         .template_kernel = kernel,
                         .real = plan->program->real,
                         .holes = arena_array(arena, MAX_HOLES, sizeof(Hole)),
-                        .ops = op_table[op->kind].name,
+                        .ops = op_titles(arena, &op, 1),
                         .pos = op->pos};
     return f;
 }
@@ -109,10 +108,10 @@ void fill_finish_epilogue(Plan *plan, Entry entry, Filling *f, const Group *grou
 }
 
 void fill_finish_prologue(Plan *plan, Entry entry, Filling *f, const Group *group) {
-    const char *makers = op_list(f->arena, group->ops, group->count - group->hosts);
+    OpTitles makers = op_titles(f->arena, group->ops, group->count - group->hosts);
     Kernel *k = &f->kernel;
-    k->ops = op_list(f->arena, group->ops, group->count);
-    k->name = arena_printf(f->arena, "%s_%s", ops_identifier(f->arena, makers), k->name);
+    k->ops = op_titles(f->arena, group->ops, group->count);
+    k->name = arena_printf(f->arena, "%s_%s", titles_identifier(f->arena, makers), k->name);
     k->body = group->body;
     k->prologue = true;
     skeleton_prologue(k);
