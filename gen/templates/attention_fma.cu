@@ -156,7 +156,7 @@ attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
     for (int d = column; d < column + CHUNK && d < columns; d++) {
         const int64_t at = angles + rotation.angle(d);
         to[d] = convert<T>(rotation.rotated(rotation.is_first(d), tile[d * ROWS],
-                                            tile[rotation.partner(d) * ROWS], rotation.cosines[at],
+                                            tile[rotation.partner_of(d) * ROWS], rotation.cosines[at],
                                             rotation.sines[at]));
     }
 }

@@ -85,7 +85,7 @@ template <int HEAD_DIM, class A> struct UndoRope {
     int64_t first_row;        /* of the results */
 
     static __device__ __forceinline__ bool is_first(int d) { return d < HALF; }
-    static __device__ __forceinline__ int partner(int d) { return is_first(d) ? d + HALF : d - HALF; }
+    static __device__ __forceinline__ int partner_of(int d) { return is_first(d) ? d + HALF : d - HALF; }
     static __device__ __forceinline__ A rotated(bool first, A x, A partner, A cosine, A sine) {
         const A x_cos = x * cosine, partner_sin = partner * sine;
         return first ? x_cos + partner_sin : x_cos - partner_sin;
@@ -102,7 +102,7 @@ template <int HEAD_DIM, class A> struct UndoRope {
     __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
         constexpr int ELEMENTS = 16 / sizeof(T);
         const int64_t at = angles(row) + angle(d);
-        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
+        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner_of(d));
         const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
         Vec<T, ELEMENTS> y;
 #pragma unroll
@@ -216,7 +216,7 @@ attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
     for (int d = column; d < column + CHUNK && d < columns; d++) {
         const int64_t at = angles + rotation.angle(d);
         to[d] = convert<T>(rotation.rotated(rotation.is_first(d), tile[d * ROWS],
-                                            tile[rotation.partner(d) * ROWS], rotation.cosines[at],
+                                            tile[rotation.partner_of(d) * ROWS], rotation.cosines[at],
                                             rotation.sines[at]));
     }
 }
