@@ -1,9 +1,15 @@
 /* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors
+ * compare_tensors --step BOUND A.safetensors B.safetensors
  *
  * Compares every tensor of A whose name begins with P (default: all) with that of the same name and
  * shape in B. They must have the same bytes or, with a tolerance, differ in norm by at most that
- * share of the tensor's norm, or by at most the global share of all tensors' norm, for tensors that
- * are zero except for rounding. Exits with 0 if they agree. */
+ * share of the tensor's norm, plus the global share of all tensors' norm, for tensors that are zero
+ * except for rounding. Exits with 0 if they agree.
+ *
+ * --step: A and B are dumps of one step in two precisions. Inputs must be equal. What was computed
+ * may have another type and differ, in norm, by BOUND times the tensor's norm, plus 1/100 of all
+ * gradients' norm for a gradient (some are zero except for rounding), plus 1 for a new weight (some
+ * start at zero). */
 #include "runtime/files/safetensors.h"
 
 #include <getopt.h>
@@ -41,46 +47,61 @@ static double distance(const StTensor *a, const StTensor *b) {
     return sqrt(apart);
 }
 
-static bool alike(const StTensor *a, const StTensor *b) {
-    return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
+static bool same_shape(const StTensor *a, const StTensor *b) {
+    return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
 }
 
-/* Differences up to `least`, in norm, are ignored. */
-static int compare(const StTensor *a, const StTensor *b, double tolerance, double least) {
-    if (!b || !alike(a, b))
+/* How far two tensors may be apart: a share of the norm, and so much more. */
+typedef struct {
+    double share, more;
+    bool any_type;
+} Bound;
+
+static int compare(const StTensor *a, const StTensor *b, Bound bound) {
+    if (!b || !same_shape(a, b) || (!bound.any_type && a->dtype != b->dtype))
         return printf("%s is not in both, or not alike\n", a->name), 1;
-    if (!memcmp(a->data, b->data, a->bytes))
+    if (a->dtype == b->dtype && !memcmp(a->data, b->data, a->bytes))
         return 0;
     double apart = distance(a, b), norm = sqrt(square(a));
-    if (apart <= tolerance * norm || apart <= least)
+    if (apart <= bound.share * norm + bound.more)
         return 0;
     return printf("%s differs by %g of its norm\n", a->name, apart / norm), 1;
 }
 
-static bool is_compared(const StTensor *t, const char *prefix) {
+static bool begins(const StTensor *t, const char *prefix) {
     return strncmp(t->name, prefix, strlen(prefix)) == 0;
 }
 
 static double norm_of_all(const StFile *file, const char *prefix) {
     double sum = 0;
     for (size_t i = 0; i < st_count(file); i++)
-        sum += is_compared(st_at(file, i), prefix) ? square(st_at(file, i)) : 0;
+        sum += begins(st_at(file, i), prefix) ? square(st_at(file, i)) : 0;
     return sqrt(sum);
 }
 
+static const Bound exact = {.share = -1};
+
+static Bound step_bound(const StTensor *t, double share, double gradients) {
+    double floor = begins(t, "grad.") ? gradients / 100 : begins(t, "new.");
+    return t->dtype == ST_I32 ? exact : (Bound){share, share * floor, true};
+}
+
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"tolerance", required_argument, NULL, 't'},
-        {"global", required_argument, NULL, 'g'},
-        {"prefix", required_argument, NULL, 'p'},
-        {0}};
-    double tolerance = -1, global = -1;
+    static const struct option options[] = {{"tolerance", required_argument, NULL, 't'},
+                                            {"global", required_argument, NULL, 'g'},
+                                            {"prefix", required_argument, NULL, 'p'},
+                                            {"step", required_argument, NULL, 's'},
+                                            {0}};
+    Bound bound = exact;
+    double global = 0, step = 0;
     const char *prefix = "";
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
-            tolerance = strtod(optarg, NULL);
+            bound.share = strtod(optarg, NULL);
         else if (c == 'g')
             global = strtod(optarg, NULL);
+        else if (c == 's')
+            step = strtod(optarg, NULL);
         else if (c == 'p')
             prefix = optarg;
         else
@@ -89,14 +110,15 @@ int main(int argc, char **argv) {
     if (argc - optind != 2)
         return 2;
     StFile *a = open_file(argv[optind]), *b = open_file(argv[optind + 1]);
-    double least = global < 0 ? -1 : global * norm_of_all(a, prefix);
-    int compared = 0, different = 0;
+    double gradients = norm_of_all(a, "grad.");
+    bound.more = global * norm_of_all(a, prefix);
+    int compared = 0, different = step && st_count(a) != st_count(b);
     for (size_t i = 0; i < st_count(a); i++) {
         const StTensor *t = st_at(a, i);
-        if (!is_compared(t, prefix))
+        if (!begins(t, prefix))
             continue;
         compared++;
-        different += compare(t, st_find(b, t->name), tolerance, least);
+        different += compare(t, st_find(b, t->name), step ? step_bound(t, step, gradients) : bound);
     }
     if (!compared)
         printf("nothing to compare\n");

@@ -20,7 +20,7 @@ case ${1-} in
 *) first=${1-$first} count=${2-$few} ;;
 esac
 mkdir -p $work
-build_tool compare_dumps tests/runtime/compare_dumps.c || exit 1
+build_tool compare_tensors tests/runtime/compare_tensors.c || exit 1
 
 # draw SEED FOLDER: writes spec.toml and data.jsonl. The generator is minstd, the same in every awk.
 draw() {
@@ -105,7 +105,7 @@ step() {
     "$dir/$name/run" --steps 1 --dump "$dir/$name.safetensors" "$@"
 }
 
-near() { $work/compare_dumps "$dir/plain.safetensors" "$dir/$1.safetensors" "$2"; }
+near() { $work/compare_tensors --step "$2" "$dir/plain.safetensors" "$dir/$1.safetensors"; }
 
 # plain NAME: as `step`, without any of the switches.
 plain() {
