@@ -354,45 +354,59 @@ static void put_sets(const Emit *e) {
 }
 
 static void put_identity(const Emit *e) {
-    const Plan *plan = e->plan;
     sb_puts(e->out, "static const RtProgram program = {\n    .name = ");
     put_c_string(e->out, e->spec->name);
     sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n    .recipe_sha256 = \"%s\",\n",
               e->spec->sha256, e->spec->recipe_sha256);
     put_sets(e);
     sb_printf(e->out, "    .generator = \"gpuopt-gen %s\",\n", GENERATOR_VERSION);
-    sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(plan->program->real),
+    sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(e->plan->program->real),
               choice_name(KEY_precision_dtype, (int)e->spec->precision.dtype));
+}
+
+static void put_arenas(const Emit *e) {
     sb_puts(e->out, "    .arena_bytes = {[RT_STATE] = STATE_BYTES,\n"
                     "                    [RT_SCRATCH] = SCRATCH_BYTES,\n"
                     "                    [RT_INPUT] = INPUT_BYTES");
-    sb_puts(e->out, plan->arena_bytes[ARENA_STASH]
+    sb_puts(e->out, e->plan->arena_bytes[ARENA_STASH]
                         ? ",\n                    [RT_STASH] = STASH_BYTES},\n"
                         : "},\n");
+}
+
+static void put_functions(const Emit *e) {
+    const Plan *plan = e->plan;
     if (plan->kernel_count)
         put_table(e, "kernel", "kernels");
-    if (plan->gemm_count)
+    if (plan->gemm_count) {
         put_table(e, "gemm", "gemms");
-    if (plan->gemm_count)
         sb_puts(e->out, "    .gemm_workspace = GEMM_WORKSPACE,\n"
                         "    .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,\n");
-    if (e->plan->gemm_workspaces > 1)
+    }
+    if (plan->gemm_workspaces > 1)
         sb_puts(e->out, "    .gemm_side_workspace = GEMM_SIDE_WORKSPACE,\n");
+}
+
+static void put_values(const Emit *e) {
+    const Plan *plan = e->plan;
+    const TrainState *train = &plan->program->train;
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
-    if (plan->program->train.piece)
-        sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)plan->program->train.piece);
-    if (plan->program->train.coded_piece)
-        sb_printf(e->out, "    .coded_elements = %lld,\n",
-                  (long long)plan->program->train.coded_piece);
+    if (train->piece)
+        sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)train->piece);
+    if (train->coded_piece)
+        sb_printf(e->out, "    .coded_elements = %lld,\n", (long long)train->coded_piece);
     if (next_constant(plan, e->values, 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
     if (has_inputs(plan))
         put_table(e, "input", "inputs");
-    if (plan->program->unmerged) {
-        sb_puts(e->out, "    .unmerged = ");
-        put_long_string(e->out, (int)strlen("    .unmerged = "), plan->program->unmerged);
-        sb_puts(e->out, ",\n");
-    }
+}
+
+static void put_unmerged(const Emit *e) {
+    static const char field[] = "    .unmerged = ";
+    if (!e->plan->program->unmerged)
+        return;
+    sb_puts(e->out, field);
+    put_long_string(e->out, (int)strlen(field), e->plan->program->unmerged);
+    sb_puts(e->out, ",\n");
 }
 
 static void put_profiling(const Emit *e) {
@@ -421,6 +435,10 @@ void emit_settings(const Places *places, StrBuf *out) {
     emit_group_ranks(places, out);
     emit_schedule(places, out);
     put_identity(&e);
+    put_arenas(&e);
+    put_functions(&e);
+    put_values(&e);
+    put_unmerged(&e);
     put_counters(&e);
     put_metrics(&e);
     put_loss_scale(&e);

@@ -349,18 +349,19 @@ static bool is_flipped(const Printer *p, const Step *s) {
            steps[s->arg[1]].kind != STEP_CONST;
 }
 
+static const struct {
+    const char *sign; /* NULL: not a binary operator */
+    int binding;
+} operators[STEP_KIND_COUNT] = {
+    [STEP_ADD] = {"+", BIND_ADD},     [STEP_SUB] = {"-", BIND_ADD},
+    [STEP_MUL] = {"*", BIND_MUL},     [STEP_DIV] = {"/", BIND_MUL},
+    [STEP_MOD] = {"%", BIND_MUL},     [STEP_LT] = {"<", BIND_COMPARE},
+    [STEP_EQ] = {"==", BIND_COMPARE}, [STEP_GE] = {">=", BIND_COMPARE},
+    [STEP_AND] = {"&&", BIND_AND},
+};
+
 static Term binary_term(Printer *p, const Step *s) {
-    static const struct {
-        const char *sign;
-        int binding;
-    } ops[STEP_KIND_COUNT] = {
-        [STEP_ADD] = {"+", BIND_ADD},     [STEP_SUB] = {"-", BIND_ADD},
-        [STEP_MUL] = {"*", BIND_MUL},     [STEP_DIV] = {"/", BIND_MUL},
-        [STEP_MOD] = {"%", BIND_MUL},     [STEP_LT] = {"<", BIND_COMPARE},
-        [STEP_EQ] = {"==", BIND_COMPARE}, [STEP_GE] = {">=", BIND_COMPARE},
-        [STEP_AND] = {"&&", BIND_AND},
-    };
-    int binding = ops[s->kind].binding;
+    int binding = operators[s->kind].binding;
     if (is_flipped(p, s)) /* "x > 0" instead of "0 < x" */
         return (Term){
             arena_printf(
@@ -369,17 +370,18 @@ static Term binary_term(Printer *p, const Step *s) {
             binding};
     const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
     const char *b = within(p, step_term(p, right_operand(p, s)), binding + 1);
-    return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};
+    return (Term){arena_printf(p->arena, "%s %s %s", a, operators[s->kind].sign, b), binding};
 }
 
 /* Functions of reals exist with and without the suffix f; those of ints in CUDA are min and max. */
+static const char *const functions[STEP_KIND_COUNT] = {
+    [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow", [STEP_EXP] = "exp",
+    [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_SIN] = "sin", [STEP_COS] = "cos",
+    [STEP_FMA] = "fma",  [STEP_RINT] = "rint",
+};
+
 static Term call_term(Printer *p, const Step *s) {
-    static const char *const names[STEP_KIND_COUNT] = {
-        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow", [STEP_EXP] = "exp",
-        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_SIN] = "sin", [STEP_COS] = "cos",
-        [STEP_FMA] = "fma",  [STEP_RINT] = "rint",
-    };
-    const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
+    const char *name = s->type == TYPE_REAL ? functions[s->kind] : functions[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
     const char *a = step_text(p, s->arg[0]);
     if (step_args(s) == 1)
@@ -475,6 +477,10 @@ static Term step_term(Printer *p, int i) {
         return primary(p->name[i]);
     if (is_held(p, i))
         return held_term(p, i);
+    if (operators[s->kind].sign)
+        return binary_term(p, s);
+    if (functions[s->kind])
+        return call_term(p, s);
     switch (s->kind) {
     case STEP_CONST:
         return constant_term(p, s);
@@ -485,27 +491,6 @@ static Term step_term(Printer *p, int i) {
     case STEP_ROW:
     case STEP_COL:
         return index_term(p, s);
-    case STEP_ADD:
-    case STEP_SUB:
-    case STEP_MUL:
-    case STEP_DIV:
-    case STEP_MOD:
-    case STEP_LT:
-    case STEP_EQ:
-    case STEP_GE:
-    case STEP_AND:
-        return binary_term(p, s);
-    case STEP_MIN:
-    case STEP_MAX:
-    case STEP_POW:
-    case STEP_EXP:
-    case STEP_LOG:
-    case STEP_SQRT:
-    case STEP_SIN:
-    case STEP_COS:
-    case STEP_RINT:
-    case STEP_FMA:
-        return call_term(p, s);
     case STEP_ROUND:
         return round_term(p, s);
     case STEP_UNIFORM:

@@ -223,16 +223,16 @@ static int64_t heldout_targets(const RtMeasured *m) {
     return m->after.targets ? m->after.targets : m->before.targets;
 }
 
-static json_t *report_json(const Rt *rt, const Figures *f) {
+/* Which run the report is of. */
+static json_t *identity_json(const Rt *rt) {
     const RtProgram *program = rt->program;
-    const RtMeasured *m = &rt->measured;
     json_t *report =
         json_pack("{s:s, s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment",
                   program->name, "spec_sha256", program->spec_sha256, "recipe_sha256",
                   program->recipe_sha256, "device", "name", rt->device.name, "simulated",
                   rt->device.simulated, "ranks", rt->ranks, "cards", rt->ranks * rt->card_count,
-                  "precision", program->precision, "steps", (json_int_t)m->steps, "first_step",
-                  (json_int_t)rt->step_at_start);
+                  "precision", program->precision, "steps", (json_int_t)rt->measured.steps,
+                  "first_step", (json_int_t)rt->step_at_start);
     if (!report)
         rt_internal("the report's head cannot be built");
     if (rt->data_sha256[0])
@@ -240,18 +240,28 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
     if (rt->state_crc32[0])
         json_object_set_new(report, "state_crc32", json_string(rt->state_crc32));
     json_object_set_new(report, "program", program_folder(rt));
+    return report;
+}
+
+static json_t *loss_json(const Rt *rt, const Figures *f) {
+    const RtMeasured *m = &rt->measured;
+    json_t *loss = json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
+                             number(f->last_loss), "heldout_before", number(m->before.loss),
+                             "heldout_after", number(m->after.loss));
+    if (heldout_targets(m) > 0)
+        json_object_set_new(loss, "heldout_targets", json_integer(heldout_targets(m)));
+    if (rt->program->evaluate_converted.enqueue)
+        json_object_set_new(loss, "heldout_quantized", number(m->converted.loss));
+    return loss;
+}
+
+static json_t *report_json(const Rt *rt, const Figures *f) {
+    const RtProgram *program = rt->program;
+    const RtMeasured *m = &rt->measured;
+    json_t *report = identity_json(rt);
     set_times(report, rt, f);
     json_object_set_new(report, "memory", memory_json(&f->memory));
-    json_object_set_new(report, "loss",
-                        json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
-                                  number(f->last_loss), "heldout_before", number(m->before.loss),
-                                  "heldout_after", number(m->after.loss)));
-    if (heldout_targets(m) > 0)
-        json_object_set_new(json_object_get(report, "loss"), "heldout_targets",
-                            json_integer(heldout_targets(m)));
-    if (program->evaluate_converted.enqueue)
-        json_object_set_new(json_object_get(report, "loss"), "heldout_quantized",
-                            number(m->converted.loss));
+    json_object_set_new(report, "loss", loss_json(rt, f));
     set_evaluations(report, rt);
     if (program->loss_scale)
         json_object_set_new(report, "loss_scale",
