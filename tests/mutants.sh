@@ -458,7 +458,7 @@ mutant cut_pairs_called_samples runtime/report/report.c \
 mutant speed_up_beside_no_card gen/study/scaling.c \
     'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
 mutant wait_of_one_call gen/study/compare_runs.c 'count * IDLE_MS' '(count > 0) * IDLE_MS' tests/study/run.sh
-mutant window_beside_a_longer_one gen/study/compare_runs.c \
+mutant window_beside_a_longer_one gen/study/compared_figures.h \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh

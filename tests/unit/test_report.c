@@ -2,6 +2,7 @@
  * agree. */
 #include "report_run.h"
 #include "runtime/report/report.h"
+#include "study/compared_figures.h"
 
 static void measured_figures_are_reported(void **state) {
     (void)state;
@@ -156,6 +157,40 @@ static void evaluations_are_reported(void **state) {
     assert_text("report.txt", "images a second                                 20000");
 }
 
+/* The report of a run with every kind of exchange, a loss scale and two metrics, which every step has
+ * or only evaluations. */
+static json_t *rich_report(RtUnit unit, const RtMetric metrics[2], void *of_step) {
+    static const RtLossScale scale = {0, 4, 8, 65536};
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++)
+        rt.measured.collectives[kind].count = 1;
+    for (int i = 0; i < RT_PURPOSES; i++)
+        rt.measured.peer[i].count = 1;
+    rt.measured.before = rt.measured.after = (RtEvaluation){7, 1.5, {0.5, 1}, 96};
+    rt.step_metrics[0] = rt.step_metrics[1] = of_step;
+    program.loss_scale = &scale;
+    program.metrics = metrics;
+    program.metric_count = 2;
+    program.training.unit = unit;
+    write_report();
+    return json_of("report.json");
+}
+
+static void what_the_compiler_compares_is_reported(void **state) {
+    (void)state;
+    static const RtMetric tops[] = {{.name = "top1"}, {.name = "top5"}};
+    static const RtMetric rewards[] = {{.name = "rewards/accuracies"}, {.name = "rewards/margins"}};
+    json_t *images = rich_report((RtUnit){"images", "images", "samples_per_s"}, tops, NULL);
+    json_t *pairs = rich_report((RtUnit){"tokens", "tok", "tokens_per_s"}, rewards, losses);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const char *path = figures[i].path;
+        bool relative = !strcmp(path, SPEEDUP) || !strcmp(path, EFFICIENCY);
+        if (!relative && !find(images, path) && !find(pairs, path))
+            fail_msg("report.json lacks %s", path);
+    }
+    json_decref(images);
+    json_decref(pairs);
+}
+
 static void the_loss_scale_is_reported(void **state) {
     (void)state;
     static const RtLossScale scale = {0, 4, 8, 65536};
@@ -196,6 +231,7 @@ int main(void) {
         T(a_simulated_run_says_so),
         T(no_footnote_without_a_window),
         T(evaluations_are_reported),
+        T(what_the_compiler_compares_is_reported),
         T(the_loss_scale_is_reported),
         T(losses_are_listed_by_step),
     };
