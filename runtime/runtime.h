@@ -601,7 +601,8 @@ struct RtProgram {
 };
 typedef struct RtProgram RtProgram;
 
-/* Exit codes: 0 done, 1 error, 75 stopped by a signal and resumable. */
+/* Exit codes: 0 done, 1 error, this one stopped by a signal and resumable. */
+enum { RT_EXIT_RESUMABLE = 75 };
 int rt_main(const RtProgram *program, int argc, char **argv);
 
 #endif

@@ -123,8 +123,8 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
     sb_printf(
         out,
         "# Two minutes before the time limit all tasks get SIGUSR1: they write a checkpoint and "
-        "exit with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
-        SIGNAL_S);
+        "exit with %d.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
+        EXIT_RESUMABLE, SIGNAL_S);
 }
 
 /* ---- body ------------------------------------------------------------------------------------ */
@@ -200,9 +200,10 @@ void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *out
     if (spec->base_spec[0])
         put_base(spec, out);
     put_run(&request, spec->benchmark.repeats, out);
-    sb_puts(out,
-            "\n# To requeue the job after its time limit, uncomment this line:\n"
-            "# [ $code -ne 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n");
+    sb_printf(out,
+              "\n# To requeue the job after its time limit, uncomment this line:\n"
+              "# [ $code -ne %d ] || scontrol requeue \"$SLURM_JOB_ID\"\n",
+              EXIT_RESUMABLE);
     if (points[0].name[0])
         sb_printf(out, "# When all points are done: gpuopt-gen --compare %s\n", folder);
     sb_puts(out, "exit $code\n");

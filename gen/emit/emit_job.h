@@ -4,6 +4,9 @@
 
 #include "plan/plan.h"
 
+/* Of a program that a signal stopped and that can be resumed. */
+enum { EXIT_RESUMABLE = 75 };
+
 typedef struct {
     const char *name; /* of its folder in the study's folder; "" if the spec is no study */
     const Plan *plan;

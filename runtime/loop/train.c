@@ -29,8 +29,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_RESUMABLE = 75 };
-
 /* ---- one step -------------------------------------------------------------------------------- */
 
 static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
@@ -395,5 +393,5 @@ int train(Rt *rt) {
     checkpoint_save(rt);
     if (rt->rank == 0)
         say_stopped(rt, signal);
-    return EXIT_RESUMABLE;
+    return RT_EXIT_RESUMABLE;
 }

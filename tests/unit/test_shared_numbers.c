@@ -1,6 +1,7 @@
 /* Numbers that the compiler and the runtime both define. Neither includes the other's headers, and
  * programs contain what follows from these numbers rather than their names, so only this file compares
  * them. What programs name, such as RT_SCHEDULE_COSINE, the C compiler checks. */
+#include "emit/emit_job.h"
 #include "pass/train_state.h"
 #include "plan/plan.h"
 #include "runtime/base/rt.h"
@@ -63,11 +64,17 @@ static void test_exchanges(void **state) {
     SAME(PURPOSE_COUNT, RT_PURPOSES);
 }
 
+/* job.sbatch asks how the program ended. */
+static void test_exit_codes(void **state) {
+    (void)state;
+    SAME(EXIT_RESUMABLE, RT_EXIT_RESUMABLE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits),   cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_axes),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_exchanges), cmocka_unit_test(test_exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
