@@ -553,7 +553,7 @@ struct RtProgram {
     double comm_timeout_s;         /* how long a rank waits for another; 0: 600 */
     RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
     const char *precision;         /* as in the spec: "bf16", ... */
-    size_t arena_bytes[RT_ARENAS]; /* INPUT, STASH: of one slot */
+    size_t arena_bytes[RT_ARENAS]; /* INPUT, STASH: of one slot, a multiple of 256 */
     const RtKernel *kernels;
     int kernel_count;
     const RtGemm *gemms;

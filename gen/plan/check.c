@@ -158,8 +158,8 @@ static void check_layout(Check *c) {
         Place place = plan->place[i];
         if (place.offset < 0)
             continue;
-        if (place.offset % 256 != 0)
-            FAULT(c, "%s is not aligned to 256 bytes", s->name);
+        if (place.offset % PLACE_ALIGNMENT != 0)
+            FAULT(c, "%s is not aligned to %d bytes", s->name, PLACE_ALIGNMENT);
         if (place.offset + s->bytes > plan->arena_bytes[place.arena])
             FAULT(c, "%s ends outside its arena", s->name);
         if (place.arena != arena_of(s->role))
@@ -168,6 +168,9 @@ static void check_layout(Check *c) {
     if (plan->gemm_workspace_offset + plan->gemm_workspaces * plan->gemm_workspace_bytes >
         plan->arena_bytes[ARENA_SCRATCH])
         FAULT(c, "the workspace of the matrix products ends outside its arena");
+    if (plan->arena_bytes[ARENA_INPUT] % PLACE_ALIGNMENT ||
+        plan->arena_bytes[ARENA_STASH] % PLACE_ALIGNMENT)
+        FAULT(c, "a slot does not begin at a multiple of %d bytes", PLACE_ALIGNMENT);
     check_disjoint(c, ARENA_STATE);
     check_disjoint(c, ARENA_INPUT);
     check_disjoint(c, ARENA_STASH);

@@ -15,9 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
-
-static int64_t aligned(int64_t bytes) { return round_up(bytes, ALIGNMENT); }
+static int64_t aligned(int64_t bytes) { return round_up(bytes, PLACE_ALIGNMENT); }
 
 /* ---- lifetimes ------------------------------------------------------------------------------- */
 

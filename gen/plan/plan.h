@@ -19,9 +19,12 @@ typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_STASH, ARENA_COUNT
  * runtime captures its graphs once for each. */
 enum { INPUT_SLOTS = 2 };
 
+/* Slots follow one another, so their sizes are multiples of it too. */
+enum { PLACE_ALIGNMENT = 256 };
+
 typedef struct {
     ArenaKind arena;
-    int64_t offset; /* bytes, a multiple of 256; -1: never used */
+    int64_t offset; /* bytes, a multiple of PLACE_ALIGNMENT; -1: never used */
 } Place;
 
 /* All collectives of one kind in a step. Bytes are sizes as nccl-tests counts them: the parts of

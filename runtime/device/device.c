@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ARENA_ALIGNMENT 256
 #define SIMULATED_LIMIT ((size_t)2 << 30)
 
 #ifndef GPUOPT_SIM_DIR
@@ -210,17 +209,12 @@ static void load_modules(Rt *rt) {
 
 /* ---- memory and streams ---------------------------------------------------------------------- */
 
-static size_t slot_bytes(const RtProgram *program) {
-    size_t bytes = program->arena_bytes[RT_INPUT] + ARENA_ALIGNMENT - 1;
-    return bytes / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-}
-
 static RtPtr allocate(const Rt *rt, size_t bytes, const char *what) {
     RtPtr address = 0;
     char who[32] = "the device";
     if (rt->card > 0)
         snprintf(who, sizeof who, "card %d", rt->card);
-    CUresult result = cu.MemAlloc(&address, bytes ? bytes : ARENA_ALIGNMENT);
+    CUresult result = cu.MemAlloc(&address, bytes ? bytes : 1);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t free_bytes = 0, total = 0;
         CU(MemGetInfo, &free_bytes, &total);
@@ -240,7 +234,8 @@ static void allocate_arenas(Rt *rt) {
     size_t state = rt->card == 0 ? program->arena_bytes[RT_STATE] : program->replica_state_bytes;
     rt->arenas[RT_STATE] = allocate(rt, state, "weights and optimizer state");
     rt->arenas[RT_SCRATCH] = allocate(rt, program->arena_bytes[RT_SCRATCH], "activations");
-    rt->arenas[RT_INPUT] = allocate(rt, (size_t)rt->slot_count * slot_bytes(program), "input");
+    size_t input = (size_t)rt->slot_count * program->arena_bytes[RT_INPUT];
+    rt->arenas[RT_INPUT] = allocate(rt, input, "input");
     rt->input = rt->arenas[RT_INPUT];
     if (!program->pipeline)
         return;
@@ -349,7 +344,7 @@ RtPtr rt_scratch(const Rt *rt, size_t offset) { return rt->arenas[RT_SCRATCH] + 
 RtPtr rt_input(const Rt *rt, size_t offset) { return rt->input + offset; }
 
 void rt_select_slot(Rt *rt, int slot) {
-    rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
+    rt->input = rt->arenas[RT_INPUT] + (size_t)slot * rt->program->arena_bytes[RT_INPUT];
 }
 
 RtPtr rt_stash(const Rt *rt, size_t offset) { return rt->stash + offset; }

@@ -36,6 +36,7 @@
 #define S(member) offsetof(State, member)
 #define T(member) offsetof(Scratch, member)
 #define I(member) offsetof(Input, member)
+#define INPUT_BYTES ((sizeof(Input) + 255) / 256 * 256)
 
 enum {
     LOAD_SCALE,
@@ -226,7 +227,7 @@ static const RtProgram program = {
     .comm_timeout_s = COMM_TIMEOUT_S,
     .real = RT_F32,
     .precision = "fp32",
-    .arena_bytes = {sizeof(State), sizeof(Scratch), sizeof(Input)},
+    .arena_bytes = {sizeof(State), sizeof(Scratch), INPUT_BYTES},
     .kernels = kernels,
     .kernel_count = sizeof kernels / sizeof *kernels,
     .gemms = gemms,
@@ -281,7 +282,7 @@ static const RtProgram program = {
                    .adapter_json = ADAPTER ? "{\"r\": 16}" : NULL},
     .profiling = {.enabled = PROFILING, .trace = true, .start_step = 3, .steps = 2},
     .predicted = {.device = "none",
-                  .arena_bytes = sizeof(State) + sizeof(Scratch) + 2 * sizeof(Input)},
+                  .arena_bytes = sizeof(State) + sizeof(Scratch) + 2 * INPUT_BYTES},
 };
 
 int main(int argc, char **argv) { return rt_main(&program, argc, argv); }
