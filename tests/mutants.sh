@@ -156,12 +156,15 @@ mutant sources_read_by_others gen/pass/read_sources.c \
 mutant sources_of_other_stages_unread gen/pass/read_sources.c \
     'value_rows(maker->in[i]) == value_rows(maker->out[0])' 'maker->in[i]->role == ROLE_ACTIVATION' \
     build/unit/test_pipeline
+mutant harmless_jpeg_without_end runtime/data/data_decode.c 'return has_end(file) && (' 'return (' \
+    build/unit/test_image_folder
 mutant harmless_jpeg_refused runtime/data/data_decode.c \
     'strstr(warning, "extraneous bytes before marker") ||' '' build/unit/test_image_folder
 mutant made_again_for_nothing gen/pass/drop_unread.c \
     'op->out_count == 0 ||' 'op->phase == PHASE_RECOMPUTE ||' build/unit/test_qat
 mutant dumped_op_dropped gen/pass/drop_unread.c '|| op->observe ||' '||' build/unit/test_drop_unread
 mutant collective_dropped gen/pass/drop_unread.c ' || op_is(op, TRAIT_COLLECTIVE)' '' build/unit/test_drop_unread
+mutant gathered_outputs_dropped gen/pass/drop_unread.c ' || op->kind == OP_peer_copy' '' build/unit/test_drop_unread
 mutant unread_results_stored gen/plan/launches.c 'if (group->body)' 'if (group->body && group->count > 1)' \
     tests/golden/run.sh
 mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 'if (true)' \

@@ -2,8 +2,9 @@
  * for an input gradient that nobody computes, and a graph without rounding (unrounded.c) needs no
  * absmax of what was rounded.
  *
- * Requires the final graphs. Collectives stay, in which other ranks take part; ops without a result,
- * which have an effect instead; and ops whose results a dump shows. */
+ * Requires the final graphs. Collectives stay, in which other ranks take part, as do copies from other
+ * cards, which nn.DataParallel makes for their own sake; ops without a result, which have an effect
+ * instead; and ops whose results a dump shows. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -24,7 +25,7 @@ static bool is_read(const Drop *d, const Op *op, const Value *v) {
 }
 
 static bool is_needed(const Drop *d, const Op *op) {
-    if (op->out_count == 0 || op->observe || op_is(op, TRAIT_COLLECTIVE))
+    if (op->out_count == 0 || op->observe || op_is(op, TRAIT_COLLECTIVE) || op->kind == OP_peer_copy)
         return true;
     for (int k = 0; k < op->out_count; k++)
         if (op->out[k]->role != ROLE_ACTIVATION || is_read(d, op, op->out[k]))

@@ -276,9 +276,11 @@ static bool is_read_outside(const void *context, const Value *v) {
     const Reader *reader = context;
     if (v->role != ROLE_ACTIVATION || !is_result(reader->group, v))
         return true;
-    for (int i = 0; i < reader->group->count; i++)
-        if (reader->group->ops[i]->observe && value_overlaps(reader->group->ops[i]->out[0], v))
+    for (int i = 0; i < reader->group->count; i++) {
+        const Op *op = reader->group->ops[i];
+        if (op->observe && value_overlaps(op->observed ? op->observed : op->out[0], v))
             return true;
+    }
     for (const Value *view = v->storage->views; view; view = view->next_view) {
         int count;
         Op *const *readers = use_readers(reader->grouping->uses, view, &count);

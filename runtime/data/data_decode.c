@@ -92,11 +92,18 @@ static void open_jpeg(void) {
     find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
 }
 
-/* Whether all pixels are there although the library warned: cameras and editors leave bytes that belong
- * to nothing, and ImageNet has such files. The library keeps its first warning. */
-static bool is_harmless(const char *warning) {
-    return strstr(warning, "extraneous bytes before marker") ||
-           strstr(warning, "Invalid SOS parameters for sequential JPEG");
+/* Whether the file ends as it should; editors may add some bytes. */
+static bool has_end(const PictureFile *file) {
+    size_t last = file->size > 1024 ? file->size - 1024 : 0;
+    return memmem(file->bytes + last, file->size - last, "\xFF\xD9", 2) != NULL;
+}
+
+/* Whether the library warned of what cameras and editors leave in whole pictures, as in some of
+ * ImageNet's: bytes that belong to nothing. It keeps only its first warning, so the end is looked for
+ * here. A scan that is damaged in a way that looks like such bytes is not told apart. */
+static bool is_harmless(const PictureFile *file, const char *warning) {
+    return has_end(file) && (strstr(warning, "extraneous bytes before marker") ||
+                             strstr(warning, "Invalid SOS parameters for sequential JPEG"));
 }
 
 /* The library decodes at the largest of its scaled sizes that fits in the requested one. */
@@ -109,7 +116,7 @@ static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Pictur
     picture->pixels = room_for(height, width, samples);
     if (tj.decompress(handle, file->bytes, file->size, picture->pixels, (int)width, 0, (int)height,
                       format, TJFLAG_LIMITSCANS) &&
-        !is_harmless(tj.error(handle)))
+        !is_harmless(file, tj.error(handle)))
         return data_fail(error, "%s: broken JPEG: %s", file->path, tj.error(handle));
     if (inks) {
         cmyk_to_rgbk(picture->pixels, height * width);

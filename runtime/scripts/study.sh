@@ -159,7 +159,7 @@ take_modules() { # take_modules FOLDER
 # was_killed LOG: whether a signal ended the program that make or mpirun had started, other than one of a crash,
 # which would come again.
 was_killed() {
-    grep -qE '(Error 1(29|30|31|37|38|40|42|43|52)|Hangup|Killed|Terminated)$|exited on signal (1|2|3|9|10|12|14|15|24) ' "$1"
+    grep -qE '(Error 1(29|30|31|37|38|40|43|52)|Hangup|Interrupt|Quit|Killed|User defined signal [12]|Terminated|CPU time limit exceeded)( \(core dumped\))?$|exited on signal (1|2|3|9|10|12|15|24) ' "$1"
 }
 
 # run_once FOLDER ENDING OPTION... While it runs, `interrupted` is there, in case nobody can write it later.
@@ -174,7 +174,7 @@ run_once() {
     stamp "$point" "$*" >"$point/interrupted"
     take_modules "$point"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
-    runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
+    LC_ALL=C runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && {
         built="$built
 $(modules_of "$point")"

@@ -76,6 +76,14 @@ static void collectives_stay(void **state) {
     expect_ops(s, 2);
 }
 
+static void copies_from_other_cards_stay(void **state) {
+    Setup *s = *state;
+    Value *theirs = frozen(s, ROWS, COLS);
+    Value *ours = value_2d(s->program, "ours", ROLE_ACTIVATION, DT_F64, ROWS, COLS, (Pos){0});
+    op_add_into(s->program, s->graph, OP_peer_copy, "copy", &theirs, 1, &ours, 1, (Attr){.card = 1}, (Pos){0});
+    expect_ops(s, 1);
+}
+
 static void control_edges_pass_on(void **state) {
     Setup *s = *state;
     Value *x = frozen(s, ROWS, COLS);
@@ -111,6 +119,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_read_in_part_stays, start, end),
         cmocka_unit_test_setup_teardown(what_a_dump_shows_stays, start, end),
         cmocka_unit_test_setup_teardown(collectives_stay, start, end),
+        cmocka_unit_test_setup_teardown(copies_from_other_cards_stay, start, end),
         cmocka_unit_test_setup_teardown(control_edges_pass_on, start, end),
         cmocka_unit_test_setup_teardown(kept_weights_of_the_first_layer_have_no_border_below, start, end),
     };

@@ -249,12 +249,17 @@ static void warnings_break_no_picture(void **state) {
     uint8_t *scan = memmem(file, size, (const uint8_t[]){255, 218, 0, 12, 3}, 5);
     assert_non_null(scan);
     scan[12] = 7; /* the last coefficient of a scan that has all */
-    write_picture("w/1/b.jpg", file, size, 0);
+    temp_file("w/1/b.jpg", file, size);
     Loader *loader = open_well("w", "w");
     Batch b;
     assert_true(fill(loader, LOADER_TRAIN, 0, &b));
     for (int i = 0; i < 2; i++)
         assert_colour(b.pixels + i * 12, 200, 100, 50, 3);
+    loader_close(loader);
+    write_picture("w/1/b.jpg", file, size, size - 4); /* the end is missing too */
+    loader = open_with("w", "w");
+    assert_false(loader && fill(loader, LOADER_TRAIN, 0, &b) && fill(loader, LOADER_TRAIN, 1, &b));
+    assert_said("w/1/b.jpg: broken JPEG: Invalid SOS parameters");
     loader_close(loader);
 }
 
