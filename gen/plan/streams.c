@@ -99,8 +99,12 @@ static void choose_streams(const Plan *plan, PlanEntry *entry) {
             move_group(plan, entry, plan->collectives[entry->launches[i].index].group);
 }
 
-/* Whether any op of `launch` must run after an op of `other`. */
+/* Whether any op of `launch` must run after an op of `other`, one of the two being a collective.
+ * Between others a control edge only keeps their order in the graph, so that results do not lie in
+ * memory early. */
 static bool is_held(const Launch *launch, const Launch *other) {
+    if (launch->kind != LAUNCH_COLLECTIVE && other->kind != LAUNCH_COLLECTIVE)
+        return false;
     for (int i = 0; i < launch->op_count; i++)
         for (int k = 0; launch->ops[i]->after && k < other->op_count; k++)
             if (other->ops[k] == launch->ops[i]->after)

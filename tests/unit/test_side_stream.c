@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "graph/op_table.h"
 #include "plan/plan_steps.h"
 #include "stream_plans.h"
 
@@ -75,6 +76,26 @@ static void test_gradients_run_beside_before_an_update(void **state) {
     assert_true(products_beside(entry) > 0);
     assert_int_equal(products_beside(entry), products_beside(micro_step(after)));
     assert_true(plan->step.ms < after->step.ms);
+}
+
+/* A weight is decoded just before its product, in the order of the graph, but waits for no gradient. */
+static void test_decoding_waits_for_no_gradient(void **state) {
+    (void)state;
+    static const char *const qlora =
+        "[model]\nfamily = \"llama\"\nvocab_size = 64\nhidden_size = 64\nintermediate_size = 128\n"
+        "num_hidden_layers = 2\nnum_attention_heads = 2\nnum_key_value_heads = 1\n"
+        "[adapter]\ntype = \"lora\"\nr = 4\n[quantization]\nquant_type = \"nf4\"\n"
+        "[training]\ntask = \"sft\"\nseq_len = 16\nper_device_train_batch_size = 2\nsteps = 2\n"
+        "[data]\nformat = \"synthetic\"\n[job]\nname = \"decoded\"\n";
+    Plan *plan = side_of(PLAN_OF(qlora, "training.steps=3"));
+    const PlanEntry *entry = micro_step(plan);
+    int decoded = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (op_is(entry->launches[i].ops[0], TRAIT_DECODES)) {
+            assert_int_equal(entry->launches[i].wait_count, 0);
+            decoded++;
+        }
+    assert_true(decoded > 0 && beside(entry) > 0);
 }
 
 /* A kernel after a kernel begins earlier; after a product, on another stream or as the first it
@@ -192,6 +213,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
         cmocka_unit_test_teardown(test_gradients_run_beside_before_an_update, teardown),
+        cmocka_unit_test_teardown(test_decoding_waits_for_no_gradient, teardown),
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
         cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
         cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),

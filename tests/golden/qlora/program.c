@@ -985,7 +985,10 @@ static void lm_head_and_loss_forward(Rt *rt) {
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &step_loss);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
 /* lm_head, norm.
@@ -1017,7 +1020,10 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.down_proj.v: matmul -> down_proj_v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer)); /* bf16 [32, 8] */
@@ -1032,7 +1038,10 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, u_grad, mlp_act, lora_A_weight_grad);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.down_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -1060,7 +1069,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
     /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
@@ -1082,14 +1091,14 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
         post_attention_layernorm_grad);
 }
@@ -1107,14 +1116,14 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
         post_attention_layernorm_grad_weight_decoded, post_attention_layernorm_grad);
 
@@ -1242,7 +1251,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr input_layernorm_grad_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &input_layernorm_grad_weight_decoded);
@@ -1262,7 +1271,10 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr right = /* bf16 [32, 8] */
@@ -1278,7 +1290,10 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, u_grad, input_layernorm, lora_A_weight_grad);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded: decode_4bit -> decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
@@ -1307,7 +1322,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr input_layernorm_grad_weight_decoded_2 = /* bf16 [40, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     rt_gemm(rt, G_gemm_32x32x40_nn_add, dy_v, input_layernorm_grad_weight_decoded_2,
         input_layernorm_grad);
 
@@ -1371,6 +1386,8 @@ static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* bf16 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
@@ -1381,6 +1398,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.self_attn.q_proj.v: matmul -> q_proj_v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
@@ -1424,6 +1442,7 @@ static void micro_step(Rt *rt) {
     layers_mlp_backward(rt, 0);
     layers_mlp_and_post_attention_layernorm_backward(rt, 0);
     layers_0_self_attn_backward(rt);
+    rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
 /* grad_norm.columns, grad_norm.squared, adamw.
@@ -1480,6 +1499,8 @@ static void layers_0_to_2_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
+    rt_on_stream(rt, RT_STREAM_SIDE);
+    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
 
@@ -1491,6 +1512,7 @@ static void layers_0_to_2_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_weight_border, &(int64_t){MASTER_STRIDE}, &(int64_t){BORDER_STRIDE});
+    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch:
      * cast -> down_proj_lora_A_weight_border */
@@ -1516,6 +1538,7 @@ static void layers_0_to_2_update(Rt *rt) {
 static void update(Rt *rt) {
     grad_norm_and_adamw_update(rt);
     layers_0_to_2_update(rt);
+    rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
@@ -2086,6 +2109,7 @@ static const RtProgram program = {
     .gemm_count = sizeof gemms / sizeof *gemms,
     .gemm_workspace = GEMM_WORKSPACE,
     .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,
+    .gemm_side_workspace = GEMM_SIDE_WORKSPACE,
     .params = params,
     .param_count = PARAMS,
     .constants = constants,
@@ -2177,9 +2201,9 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.36876,
-        .arena_bytes = 4735232,
-        .process_bytes = 633146828,
+        .iteration_ms = 0.339424,
+        .arena_bytes = 8929536,
+        .process_bytes = 637341132,
         .flops = 4446784.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
