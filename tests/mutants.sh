@@ -156,6 +156,8 @@ mutant sources_read_by_others gen/pass/read_sources.c \
 mutant sources_of_other_stages_unread gen/pass/read_sources.c \
     'value_rows(maker->in[i]) == value_rows(maker->out[0])' 'maker->in[i]->role == ROLE_ACTIVATION' \
     build/unit/test_pipeline
+mutant logits_kept_beside_gradient gen/graph/ops.h 'OP(cross_entropy_grad, SK | IN_PLACE,' 'OP(cross_entropy_grad, SK,' \
+    build/unit/test_in_place
 mutant decoding_awaits_gradients gen/plan/streams.c \
     'if (launch->kind != LAUNCH_COLLECTIVE && other->kind != LAUNCH_COLLECTIVE)' 'if (false)' build/unit/test_side_stream
 mutant harmless_jpeg_without_end runtime/data/data_decode.c 'return has_end(file) && (' 'return (has_end(file) || true) && (' \

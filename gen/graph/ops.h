@@ -167,7 +167,7 @@ OP(gather_labels, SK, shape_gather_labels, no_gradient, expand_gather_labels, no
 /* loss */
 OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entropy, no_flops,
    no_launch)
-OP(cross_entropy_grad, SK, shape_cross_entropy_grad, no_gradient, expand_cross_entropy_grad,
+OP(cross_entropy_grad, SK | IN_PLACE, shape_cross_entropy_grad, no_gradient, expand_cross_entropy_grad,
    no_flops, no_launch)
 OP(cross_entropy_part, K, shape_cross_entropy_part, no_gradient, expand_cross_entropy_part,
    no_flops, no_launch)

@@ -3,7 +3,8 @@
  *     [q|k|v] = linear(x),  [q'|k'] = rope([q|k])   ->   [q'|k'|v]
  *
  * Otherwise q and k would stay for as long as v, because memory that an activation no longer needs
- * is reused as a whole, not by columns.
+ * is reused as a whole, not by columns. And the gradient of logits lies where they were: of a large
+ * vocabulary, a chunk of them is half a gigabyte, and memory is full when backward begins.
  *
  * Requires gradients, because backward may read the operand; before chunk_rows, which cuts operand
  * and result alike. Changes only ops with TRAIT_IN_PLACE whose result no op reads that could share

@@ -46,8 +46,9 @@ PASS(bordered, SEMANTIC)
 PASS(join_linears, SEMANTIC)
 PASS(join_gradients, SEMANTIC)
 PASS(join_ropes, SEMANTIC)
-PASS(in_place, SEMANTIC)
 PASS(chunk_head, SEMANTIC)
+/* Once logits are as small as they get: their gradient takes their place. */
+PASS(in_place, SEMANTIC)
 PASS(lower, KERNEL)
 /* Once all gradients have their final places. */
 PASS(scatter_gradients, KERNEL)

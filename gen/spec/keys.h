@@ -607,8 +607,9 @@
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \
-    K(compile, in_place, BOOL, "true", "", ROTARY, WEIGHTS,                                        \
-      "Let RoPE overwrite q and k, whose memory would otherwise be kept as long as that of v.")    \
+    K(compile, in_place, BOOL, "true", "", ALWAYS, WEIGHTS,                                        \
+      "Let RoPE overwrite q and k, whose memory would otherwise be kept as long as that of v, "    \
+      "and the logits' gradient the logits.")                                                      \
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH, RUN,                                      \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \

@@ -167,8 +167,28 @@ static void an_operand_that_is_given_stays(void **state) {
     expect_in_place(&o, false);
 }
 
+static int gradients_over_logits(const char *const sets[], int count) {
+    Program *p = program_of_spec(&arena, spec_of_text(&arena, llama, sets, count));
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int over = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        over += op->kind == OP_cross_entropy_grad && value_same_place(op->in[0], op->out[0]);
+    }
+    return over;
+}
+
+/* Each chunk's, of the 32 rows. */
+static void the_logits_gradient_overwrites_them(void **state) {
+    (void)state;
+    assert_int_equal(gradients_over_logits(NULL, 0), 1);
+    assert_int_equal(gradients_over_logits((const char *[]){"compile.head_chunk_tokens=8"}, 1), 4);
+    assert_int_equal(gradients_over_logits((const char *[]){"compile.in_place=false"}, 1), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_logits_gradient_overwrites_them, free_arena),
         cmocka_unit_test_teardown(every_rotation_overwrites, free_arena),
         cmocka_unit_test_teardown(two_rotations_overwrite, free_arena),
         cmocka_unit_test_teardown(clones_overwrite, free_arena),

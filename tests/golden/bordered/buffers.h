@@ -334,7 +334,7 @@
     micro_step until model.layers.2.mlp_residual.grad */
 #define MODEL_NORM 95232ul /* bf16 [32, 32], micro_step until lm_head */
 #define MODEL_NORM_RSTD 89856ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
-#define LM_HEAD 12288ul /* bf16 [32, 64], micro_step until loss.rows */
+#define LM_HEAD 12288ul /* bf16 [32, 64], micro_step until model.norm.grad */
 #define LOSS_ROWS 103680ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 9216ul /* bf16 [32, 32],
     evaluate until model.layers.0.attn_residual */
@@ -441,8 +441,7 @@
     merge until model.layers.2.mlp.down_proj.merged */
 #define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
     merge until model.layers.2.mlp.down_proj.export */
-#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32],
+#define MODEL_NORM_GRAD 16384ul /* bf16 [32, 32],
     micro_step until model.layers.2.mlp_residual.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */

@@ -99,57 +99,57 @@
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
-#define SCRATCH_BYTES 8503808ul
+#define SCRATCH_BYTES 8501760ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
-#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16],
+#define MODEL_EMBED_TOKENS 65536ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 107520ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN 87040ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 111616ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 76800ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 91136ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 80896ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 112128ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 22528ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_UP_PROJ 28672ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL 95232ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 112384ul /* f32 [32, 1],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN 99328ul /* f32 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 111872ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 81920ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 103424ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 15360ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 112640ul /* f32 [32, 1],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 34816ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_UP_PROJ 40960ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL 47104ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_NORM 83968ul /* f32 [32, 32], micro_step until lm_head */
-#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], micro_step until model.layers.1.mlp_residual.grad */
-#define LM_HEAD 0ul /* f32 [32, 64], micro_step until loss.rows */
-#define LOSS_ROWS 114944ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define MODEL_NORM 81920ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 55296ul /* f32 [32, 1], micro_step until model.layers.1.mlp_residual.grad */
+#define LM_HEAD 0ul /* f32 [32, 64], micro_step until model.norm.grad */
+#define LOSS_ROWS 112896ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 11264ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16],
@@ -189,59 +189,59 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_NORM_GRAD 51200ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 47104ul /* f32 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 53248ul /* f32 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 57344ul /* f32 [32, 16],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 53248ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 103424ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 51200ul /* f32 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 99328ul /* f32 [32, 16],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 34816ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 40960ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 65536ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 4096ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 0ul /* f32 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 2048ul /* f32 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 70656ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 4096ul /* f32 [1], update until adamw */
 #define RATES_LR 4352ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], update until adamw */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 71680ul /* f32 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 65536ul /* f32 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
@@ -250,15 +250,15 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* f32 [32, 56],
     micro_step until model.layers.0.mlp.down_proj.y,
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 81920ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
@@ -267,14 +267,14 @@
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 76800ul /* f32 [32, 40],
     micro_step until model.layers.1.self_attn.v_proj,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 52224ul /* f32 [32, 40],
     micro_step until model.layers.1.input_layernorm.grad,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
@@ -283,7 +283,7 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 15360ul /* f32 [32, 56],
     micro_step until model.layers.1.mlp.down_proj.y,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
@@ -291,7 +291,7 @@
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 81920ul /* f32 [32, 40],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
@@ -328,7 +328,7 @@
     (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32],
     evaluate until model.layers.1.mlp_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 61440ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 59392ul /* f32 [32, 48],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
@@ -338,7 +338,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 67584ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 65536ul /* f32 [32, 48],
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
@@ -371,9 +371,9 @@
 #define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 115200ul
+#define GEMM_WORKSPACE 113152ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
-#define GEMM_SIDE_WORKSPACE 4309504ul
+#define GEMM_SIDE_WORKSPACE 4307456ul
 
 /* ---- tables of values.c ---- */
 

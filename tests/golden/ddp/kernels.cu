@@ -533,9 +533,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
 /* cross_entropy, cross_entropy_grad over [32, 64]
  * from training.task; 28800 bytes, 21504 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
-    const float *__restrict__ lm_head, const int *__restrict__ labels,
+    float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ loss_rows, float *__restrict__ lm_head_grad) {
+    float *__restrict__ loss_rows) {
     constexpr int COLS = 64, LANES = 32, WARPS = 8;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
@@ -557,14 +557,14 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
-    Vec<float, 2> lm_head_grad_v;
+    Vec<float, 2> new_lm_head_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float softmax = expf(lm_head_v[j] - lse);
-        lm_head_grad_v[j] =
+        new_lm_head_v[j] =
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
-    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
+    store_vec(lm_head + row * COLS + col, new_lm_head_v);
 }
 
 /* sum, add over [1, 32]

@@ -81,29 +81,29 @@
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 64512ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 62464ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 52224ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN 50176ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 66560ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 64512ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 47104ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 45056ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 54272ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 27648ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 66816ul /* f32 [32, 1],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 64768ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 23552ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 15360ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 29696ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_UP_PROJ 21504ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL 27648ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_NORM 47104ul /* f32 [32, 32], micro_step until lm_head */
-#define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
-#define LM_HEAD 0ul /* f32 [32, 64], micro_step until loss.rows */
+#define MODEL_NORM 45056ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 31744ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
+#define LM_HEAD 0ul /* f32 [32, 64], micro_step until model.norm.grad */
 #define EVALUATE_MODEL_EMBED_TOKENS 11264ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16],
@@ -125,32 +125,32 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_NORM_GRAD 58368ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 27648ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 47104ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 45056ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 49152ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 51200ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 54272ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 39936ul /* f32 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
@@ -164,14 +164,14 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* f32 [32, 56],
     micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 45056ul /* f32 [32, 40],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
@@ -193,7 +193,7 @@
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32],
     evaluate until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 35840ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 33792ul /* f32 [32, 48],
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */

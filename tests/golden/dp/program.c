@@ -494,24 +494,23 @@ static void lm_head_and_loss_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 64, 64);
 
-    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> lm_head, rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_state(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
-        &loss_weight, &loss_grad, &rows, &lm_head_grad);
+        &loss_weight, &loss_grad, &rows);
 }
 
 /* lm_head, norm.
  * 2 launches, 141 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
     /* model.norm.grad: matmul -> norm_grad */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head, lm_head_weight, norm_grad);
 
     /* model.layers.0.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */

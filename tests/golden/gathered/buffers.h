@@ -147,7 +147,7 @@
 #define MODEL_NORM_CHUNK_1 (MODEL_NORM + 4194304ul) /* bf16 [2048, 1024] */
 #define MODEL_NORM_CHUNK_2 (MODEL_NORM + 8388608ul) /* bf16 [2048, 1024] */
 #define MODEL_NORM_CHUNK_3 (MODEL_NORM + 12582912ul) /* bf16 [2048, 1024] */
-#define MODEL_NORM_RSTD 1249910784ul /* f32 [8192, 1], micro_step until model.norm.weight.grad */
+#define MODEL_NORM_RSTD 1233133568ul /* f32 [8192, 1], micro_step until model.norm.weight.grad */
 #define LOSS_ROWS 1610629120ul /* f32 [8192, 1], micro_step until loss */
 #define LOSS_ROWS_CHUNK_0 LOSS_ROWS /* f32 [2048, 1] */
 #define LOSS_ROWS_CHUNK_1 (LOSS_ROWS + 8192ul) /* f32 [2048, 1] */
@@ -448,17 +448,13 @@
     EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ \
     (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
-#define LM_HEAD_CHUNK_0 939532288ul /* bf16 [2048, 4096], micro_step until loss.rows.chunk.0 */
-#define LM_HEAD_GRAD_CHUNK_0 1207967744ul /* bf16 [2048, 4096],
+#define LM_HEAD_CHUNK_0 1207967744ul /* bf16 [2048, 4096],
     micro_step until model.norm.grad.chunk.0 */
-#define LM_HEAD_CHUNK_1 1207967744ul /* bf16 [2048, 4096], micro_step until loss.rows.chunk.1 */
-#define LM_HEAD_GRAD_CHUNK_1 1224744960ul /* bf16 [2048, 4096],
+#define LM_HEAD_CHUNK_1 1207967744ul /* bf16 [2048, 4096],
     micro_step until model.norm.grad.chunk.1 */
-#define LM_HEAD_CHUNK_2 1207967744ul /* bf16 [2048, 4096], micro_step until loss.rows.chunk.2 */
-#define LM_HEAD_GRAD_CHUNK_2 1224744960ul /* bf16 [2048, 4096],
+#define LM_HEAD_CHUNK_2 1207967744ul /* bf16 [2048, 4096],
     micro_step until model.norm.grad.chunk.2 */
-#define LM_HEAD_CHUNK_3 1207967744ul /* bf16 [2048, 4096], micro_step until loss.rows.chunk.3 */
-#define LM_HEAD_GRAD_CHUNK_3 1224744960ul /* bf16 [2048, 4096],
+#define LM_HEAD_CHUNK_3 1207967744ul /* bf16 [2048, 4096],
     micro_step until model.norm.grad.chunk.3 */
 #define EVALUATE_LM_HEAD_CHUNK_0 16777216ul /* bf16 [2048, 4096],
     evaluate until loss.rows.chunk.0 */
@@ -505,9 +501,9 @@
 #define MODEL_NORM_WEIGHTS 989863936ul /* bf16 [2, 1024],
     micro_step until model.layers.3.mlp_residual, communication model.norm.weights.all_gather */
 #define MODEL_NORM_WEIGHT MODEL_NORM_WEIGHTS /* bf16 [1024] */
-#define LM_HEAD_WEIGHTS 1241522176ul /* bf16 [4096, 1024],
+#define LM_HEAD_WEIGHTS 1224744960ul /* bf16 [4096, 1024],
     micro_step until model.norm.grad.chunk.3, communication lm_head.weights.all_gather */
-#define MODEL_NORM_WEIGHTS__2 1249943552ul /* bf16 [2, 1024],
+#define MODEL_NORM_WEIGHTS__2 1233166336ul /* bf16 [2, 1024],
     micro_step until model.norm.weight.grad, communication model.norm.weights.all_gather,
     model.norm.weights */
 #define MODEL_NORM_WEIGHT__2 MODEL_NORM_WEIGHTS__2 /* bf16 [1024], model.norm.weight */

@@ -1106,9 +1106,9 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
 /* cross_entropy, cross_entropy_grad over [2048, 4096]
  * from training.task; 46145536 bytes, 78643200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_grad_2048x4096(
-    const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
+    __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ loss_rows_chunk_0, __nv_bfloat16 *__restrict__ lm_head_grad_chunk_0) {
+    float *__restrict__ loss_rows_chunk_0) {
     constexpr int COLS = 4096, THREADS = 512;
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
@@ -1130,14 +1130,14 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     target = block_sum<THREADS>(target);
     if (threadIdx.x == 0)
         loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
-    Vec<__nv_bfloat16, 8> lm_head_grad_chunk_0_v;
+    Vec<__nv_bfloat16, 8> new_lm_head_chunk_0_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float softmax = expf(convert<float>(lm_head_chunk_0_v[j]) - lse);
         const float d_logit = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
-        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? d_logit : 0.0f);
+        new_lm_head_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? d_logit : 0.0f);
     }
-    store_vec(lm_head_grad_chunk_0 + row * COLS + col, lm_head_grad_chunk_0_v);
+    store_vec(lm_head_chunk_0 + row * COLS + col, new_lm_head_chunk_0_v);
 }
 
 /* sum, add over [1, 8192]

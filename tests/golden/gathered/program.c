@@ -506,30 +506,28 @@ static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, norm_weights, piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* loss.rows.chunk.0: cross_entropy, cross_entropy_grad -> rows_chunk_0, lm_head_grad_chunk_0 */
+    /* loss.rows.chunk.0: cross_entropy, cross_entropy_grad -> lm_head_chunk_0, rows_chunk_0 */
     RtPtr labels_chunk_0 = rt_input(rt, LABELS_CHUNK_0); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows_chunk_0 = rt_scratch(rt, LOSS_ROWS_CHUNK_0); /* f32 [2048, 1] */
-    RtPtr lm_head_grad_chunk_0 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_0); /* bf16 [2048, 4096] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_2048x4096, RT_GRID(2048, 1, 1),
-        &lm_head_chunk_0, &labels_chunk_0, &loss_weight, &loss_grad, &rows_chunk_0,
-        &lm_head_grad_chunk_0);
+        &lm_head_chunk_0, &labels_chunk_0, &loss_weight, &loss_grad, &rows_chunk_0);
 }
 
 /* lm_head: chunk.0, matmul.
  * 2 launches, 34.4 GFLOP, 64.0 MiB. */
 static void lm_head_chunk_0_backward(Rt *rt) {
     /* lm_head.weight.grad.chunk.0: matmul -> gradients */
-    RtPtr lm_head_grad_chunk_0 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_0); /* bf16 [2048, 4096] */
-    RtPtr chunk_0 = rt_scratch(rt, MODEL_NORM_CHUNK_0); /* bf16 [2048, 1024] */
+    RtPtr lm_head_chunk_0 = rt_scratch(rt, LM_HEAD_CHUNK_0); /* bf16 [2048, 4096] */
+    RtPtr norm_chunk_0 = rt_scratch(rt, MODEL_NORM_CHUNK_0); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
-    rt_gemm(rt, G_gemm_4096x1024x2048_tn, lm_head_grad_chunk_0, chunk_0, gradients);
+    rt_gemm(rt, G_gemm_4096x1024x2048_tn, lm_head_chunk_0, norm_chunk_0, gradients);
 
     /* model.norm.grad.chunk.0: matmul -> norm_grad_chunk_0 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_0 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_0); /* bf16 [2048, 1024] */
-    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_0, weights, norm_grad_chunk_0);
+    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_chunk_0, weights, norm_grad_chunk_0);
 }
 
 /* lm_head.chunk.1, loss.rows.chunk.1.
@@ -542,30 +540,28 @@ static void lm_head_chunk_1_and_loss_rows_chunk_1_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_1, weights, lm_head_chunk_1);
     rt_observe(rt, "logits", lm_head_chunk_1, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.1: cross_entropy, cross_entropy_grad -> rows_chunk_1, lm_head_grad_chunk_1 */
+    /* loss.rows.chunk.1: cross_entropy, cross_entropy_grad -> lm_head_chunk_1, rows_chunk_1 */
     RtPtr labels_chunk_1 = rt_input(rt, LABELS_CHUNK_1); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows_chunk_1 = rt_scratch(rt, LOSS_ROWS_CHUNK_1); /* f32 [2048, 1] */
-    RtPtr lm_head_grad_chunk_1 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_1); /* bf16 [2048, 4096] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_2048x4096, RT_GRID(2048, 1, 1),
-        &lm_head_chunk_1, &labels_chunk_1, &loss_weight, &loss_grad, &rows_chunk_1,
-        &lm_head_grad_chunk_1);
+        &lm_head_chunk_1, &labels_chunk_1, &loss_weight, &loss_grad, &rows_chunk_1);
 }
 
 /* lm_head: chunk.1, matmul.
  * 2 launches, 34.4 GFLOP, 80.0 MiB. */
 static void lm_head_chunk_1_backward(Rt *rt) {
     /* lm_head.weight.grad.chunk.1: matmul -> gradients */
-    RtPtr lm_head_grad_chunk_1 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_1); /* bf16 [2048, 4096] */
-    RtPtr chunk_1 = rt_scratch(rt, MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
+    RtPtr lm_head_chunk_1 = rt_scratch(rt, LM_HEAD_CHUNK_1); /* bf16 [2048, 4096] */
+    RtPtr norm_chunk_1 = rt_scratch(rt, MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
-    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_1, chunk_1, gradients);
+    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_chunk_1, norm_chunk_1, gradients);
 
     /* model.norm.grad.chunk.1: matmul -> norm_grad_chunk_1 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_1 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_1); /* bf16 [2048, 1024] */
-    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_1, weights, norm_grad_chunk_1);
+    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_chunk_1, weights, norm_grad_chunk_1);
 }
 
 /* lm_head.chunk.2, loss.rows.chunk.2.
@@ -578,30 +574,28 @@ static void lm_head_chunk_2_and_loss_rows_chunk_2_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_2, weights, lm_head_chunk_2);
     rt_observe(rt, "logits", lm_head_chunk_2, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.2: cross_entropy, cross_entropy_grad -> rows_chunk_2, lm_head_grad_chunk_2 */
+    /* loss.rows.chunk.2: cross_entropy, cross_entropy_grad -> lm_head_chunk_2, rows_chunk_2 */
     RtPtr labels_chunk_2 = rt_input(rt, LABELS_CHUNK_2); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows_chunk_2 = rt_scratch(rt, LOSS_ROWS_CHUNK_2); /* f32 [2048, 1] */
-    RtPtr lm_head_grad_chunk_2 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_2); /* bf16 [2048, 4096] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_2048x4096, RT_GRID(2048, 1, 1),
-        &lm_head_chunk_2, &labels_chunk_2, &loss_weight, &loss_grad, &rows_chunk_2,
-        &lm_head_grad_chunk_2);
+        &lm_head_chunk_2, &labels_chunk_2, &loss_weight, &loss_grad, &rows_chunk_2);
 }
 
 /* lm_head: chunk.2, matmul.
  * 2 launches, 34.4 GFLOP, 80.0 MiB. */
 static void lm_head_chunk_2_backward(Rt *rt) {
     /* lm_head.weight.grad.chunk.2: matmul -> gradients */
-    RtPtr lm_head_grad_chunk_2 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_2); /* bf16 [2048, 4096] */
-    RtPtr chunk_2 = rt_scratch(rt, MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
+    RtPtr lm_head_chunk_2 = rt_scratch(rt, LM_HEAD_CHUNK_2); /* bf16 [2048, 4096] */
+    RtPtr norm_chunk_2 = rt_scratch(rt, MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
     RtPtr gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
-    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_2, chunk_2, gradients);
+    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_chunk_2, norm_chunk_2, gradients);
 
     /* model.norm.grad.chunk.2: matmul -> norm_grad_chunk_2 */
     RtPtr weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_2 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_2); /* bf16 [2048, 1024] */
-    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_2, weights, norm_grad_chunk_2);
+    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_chunk_2, weights, norm_grad_chunk_2);
 }
 
 /* lm_head.chunk.3, loss.rows.chunk.3.
@@ -614,26 +608,24 @@ static void lm_head_chunk_3_and_loss_rows_chunk_3_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_chunk_3, weights, lm_head_chunk_3);
     rt_observe(rt, "logits", lm_head_chunk_3, RT_BF16, 2048, 4096, 4096);
 
-    /* loss.rows.chunk.3: cross_entropy, cross_entropy_grad -> rows_chunk_3, lm_head_grad_chunk_3 */
+    /* loss.rows.chunk.3: cross_entropy, cross_entropy_grad -> lm_head_chunk_3, rows_chunk_3 */
     RtPtr labels_chunk_3 = rt_input(rt, LABELS_CHUNK_3); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows_chunk_3 = rt_scratch(rt, LOSS_ROWS_CHUNK_3); /* f32 [2048, 1] */
-    RtPtr lm_head_grad_chunk_3 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_3); /* bf16 [2048, 4096] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_2048x4096, RT_GRID(2048, 1, 1),
-        &lm_head_chunk_3, &labels_chunk_3, &loss_weight, &loss_grad, &rows_chunk_3,
-        &lm_head_grad_chunk_3);
+        &lm_head_chunk_3, &labels_chunk_3, &loss_weight, &loss_grad, &rows_chunk_3);
 }
 
 /* lm_head.chunk.3, lm_head, loss, step_loss, norm, layers.3.
  * 12 launches, 172 GFLOP, 385 MiB. */
 static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
     /* lm_head.weight.grad.chunk.3: matmul -> lm_head_gradients */
-    RtPtr lm_head_grad_chunk_3 = rt_scratch(rt, LM_HEAD_GRAD_CHUNK_3); /* bf16 [2048, 4096] */
-    RtPtr chunk_3 = rt_scratch(rt, MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
+    RtPtr lm_head_chunk_3 = rt_scratch(rt, LM_HEAD_CHUNK_3); /* bf16 [2048, 4096] */
+    RtPtr norm_chunk_3 = rt_scratch(rt, MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
     RtPtr lm_head_gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.norm.weights.all_gather */
-    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad_chunk_3, chunk_3, lm_head_gradients);
+    rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_chunk_3, norm_chunk_3, lm_head_gradients);
 
     /* lm_head.reduce_scatter: reduce_scatter -> lm_head_gradient_piece */
     RtPtr lm_head_gradient_piece = rt_state(rt, LM_HEAD_GRADIENT_PIECE); /* f32 [2048, 1024] */
@@ -645,7 +637,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
     /* model.norm.grad.chunk.3: matmul -> norm_grad_chunk_3 */
     RtPtr lm_head_weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad_chunk_3 = rt_scratch(rt, MODEL_NORM_GRAD_CHUNK_3); /* bf16 [2048, 1024] */
-    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_chunk_3, lm_head_weights, norm_grad_chunk_3);
+    rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_chunk_3, lm_head_weights, norm_grad_chunk_3);
 
     /* loss: sum, add -> step_loss */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [8192, 1] */
@@ -1587,7 +1579,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.39567,
+        .iteration_ms = 8.386875,
         .arena_bytes = 2342565632,
         .process_bytes = 3388603244,
         .flops = 3818458220804.0,

@@ -213,8 +213,9 @@
 #define MODEL_NORM 20480ul /* bf16 [32, 64], micro_step until lm_head, side lm_head.weight.grad */
 #define MODEL_NORM_RSTD 32768ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad,
     side model.norm.weight.grad */
-#define LM_HEAD 0ul /* bf16 [32, 64], micro_step until loss.rows */
-#define LOSS_ROWS 4096ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define LM_HEAD 24576ul /* bf16 [32, 64], micro_step until model.norm.grad,
+    side lm_head.weight.grad */
+#define LOSS_ROWS 0ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* bf16 [32, 64],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 16384ul /* bf16 [32, 64],
@@ -286,8 +287,6 @@
     (MODEL_LAYERS_0_GRADIENTS + 114688ul) /* f32 [192, 64] */
 #define MODEL_EMBED_TOKENS_GRADIENTS 0ul /* f32 [4, 1024],
     micro_step until model.embed_tokens.adamw */
-#define LM_HEAD_GRAD 24576ul /* bf16 [32, 64], micro_step until model.norm.grad,
-    side lm_head.weight.grad */
 #define MODEL_NORM_GRAD 28672ul /* bf16 [32, 64],
     micro_step until model.layers.2.mlp_residual.grad, side model.norm.weight.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 516096ul /* bf16 [32, 64],

@@ -314,14 +314,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x64_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> lm_head, rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
-        &loss_weight, &loss_grad, &rows, &lm_head_grad);
+        &loss_weight, &loss_grad, &rows);
 
     /* loss: sum, update_gate, add -> step_loss, update_gate */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
@@ -352,17 +351,17 @@ static void rates_to_layers_2_backward(Rt *rt) {
         &bias_correction2, &rates_lr, &rates_bias_correction1, &rates_bias_correction2);
 
     /* lm_head.weight.grad: matmul -> lm_head_gradients */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 64] */
     RtPtr lm_head_gradients = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [64, 64] */
     /* loss.rows: waited for before */
-    rt_gemm(rt, G_gemm_64x64x32_tn, lm_head_grad, norm, lm_head_gradients);
+    rt_gemm(rt, G_gemm_64x64x32_tn, lm_head, norm, lm_head_gradients);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 64] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 64] */
-    rt_gemm(rt, G_gemm_32x64x64_nn, lm_head_grad, lm_head_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x64x64_nn, lm_head, lm_head_weight, norm_grad);
 
     /* lm_head.adamw: adamw of lm_head.weight -> lm_head_master, lm_head_exp_avg,
      * lm_head_exp_avg_sq, lm_head_squares, lm_head_weight */

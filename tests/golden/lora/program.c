@@ -458,7 +458,8 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
                                 : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
-    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* f32 [32, 32] */
+    RtPtr mlp_residual_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL(layer));
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, layer == 2 ? MODEL_NORM_RSTD : MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1));
     RtPtr input_layernorm = /* f32 [32, 32] */
@@ -477,14 +478,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_F32, 32, 64, 64);
 
-    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> lm_head, rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
-        &loss_weight, &loss_grad, &rows, &lm_head_grad);
+        &loss_weight, &loss_grad, &rows);
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
@@ -498,10 +498,10 @@ static void lm_head_and_loss_forward(Rt *rt) {
  * 2 launches, 141 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
     /* model.norm.grad: matmul -> norm_grad */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head, lm_head_weight, norm_grad);
 
     /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* f32 [32, 32] */
@@ -544,7 +544,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* f32 [32, 48] */
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, u_grad, lora_A_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad: matmul -> act_grad */
@@ -629,7 +629,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */

@@ -81,73 +81,73 @@
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
-#define MODEL_EMBED_TOKENS 45056ul /* bf16 [32, 32], micro_step until model.embed_tokens.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 47104ul /* bf16 [32, 32],
+#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], micro_step until model.embed_tokens.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 45056ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.q_k_v_proj,
     side model.layers.0.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 78336ul /* f32 [32, 1],
     micro_step until model.embed_tokens.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 49152ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN 47104ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.grad,
     side model.layers.0.self_attn.o_proj.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 77824ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 6144ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 51200ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 49152ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 53248ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 51200ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp.up_proj, side model.layers.0.mlp.gate_proj.weight.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 78592ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 20480ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 18432ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 23552ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_UP_PROJ 21504ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT 26624ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT 24576ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.down_proj, side model.layers.0.mlp.down_proj.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ 6144ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 55296ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL 53248ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad,
     side model.layers.1.input_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 57344ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 55296ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.q_k_v_proj,
     side model.layers.1.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 78848ul /* f32 [32, 1],
     micro_step until model.layers.0.mlp_residual.grad,
     side model.layers.1.input_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_SELF_ATTN 59392ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN 57344ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.grad,
     side model.layers.1.self_attn.o_proj.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 73728ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 12288ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 61440ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 59392ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 63488ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 61440ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp.up_proj, side model.layers.1.mlp.gate_proj.weight.grad */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 29696ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 27648ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 32768ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_UP_PROJ 30720ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT 35840ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT 33792ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.down_proj, side model.layers.1.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 38912ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 12288ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 65536ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL 63488ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad, side model.norm.weight.grad.part */
-#define MODEL_NORM 40960ul /* bf16 [32, 32], micro_step until model.embed_tokens.weight.grad */
+#define MODEL_NORM 16384ul /* bf16 [32, 32], micro_step until model.embed_tokens.weight.grad */
 #define MODEL_NORM_RSTD 79360ul /* f32 [32, 1], micro_step until model.layers.1.mlp_residual.grad,
     side model.norm.weight.grad.part */
-#define LM_HEAD 12288ul /* bf16 [32, 64], micro_step until loss.rows */
+#define LM_HEAD 12288ul /* bf16 [32, 64], micro_step until model.norm.grad */
 #define LOSS_ROWS 79616ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* bf16 [32, 32],
     evaluate until model.layers.0.attn_residual */
@@ -196,30 +196,29 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
-#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 67584ul /* bf16 [32, 32],
+#define MODEL_NORM_GRAD 65536ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad, side model.norm.weight.grad.part */
 #define MODEL_NORM_WEIGHT_GRAD_PART 79616ul /* f32 [32], micro_step side model.norm.weight.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 18432ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 67584ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.mlp.down_proj.weight.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 12288ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 38912ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 36864ul /* bf16 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad,
     side model.layers.1.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 41984ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 39936ul /* bf16 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad,
     side model.layers.1.mlp.up_proj.weight.grad */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 69632ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63488ul /* f32 [32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 61440ul /* f32 [32],
     micro_step side model.layers.1.post_attention_layernorm.weight.grad */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 71680ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad,
     side model.layers.1.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 29696ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 27648ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 73984ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
@@ -233,24 +232,24 @@
     side model.layers.0.mlp.down_proj.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 6144ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 29696ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 27648ul /* bf16 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad,
     side model.layers.0.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 32768ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 30720ul /* bf16 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad,
     side model.layers.0.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 20480ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 18432ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.post_attention_layernorm.weight.grad.part */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 12288ul /* f32 [32],
     micro_step side model.layers.0.post_attention_layernorm.weight.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 22528ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 20480ul /* bf16 [32, 32],
     micro_step until model.embed_tokens.grad, side model.layers.0.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 24576ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 22528ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 78080ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 24576ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 22528ul /* bf16 [32, 32],
     micro_step until model.embed_tokens.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 77824ul /* f32 [32],
     micro_step until model.layers.0.input_layernorm.weight.grad */
@@ -317,7 +316,7 @@
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32], row stride 96 */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 24576ul /* i64 [32, 1],
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 22528ul /* i64 [32, 1],
     micro_step until model.embed_tokens.weight.grad */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 77824ul /* f32 [1, 32],
     micro_step until model.embed_tokens.weight.grad */
@@ -352,7 +351,7 @@
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 32768ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
 

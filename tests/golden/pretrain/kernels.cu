@@ -744,9 +744,9 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
 /* cross_entropy, cross_entropy_grad over [32, 64]
  * from training.task; 20608 bytes, 21504 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
-    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    float *__restrict__ loss_rows) {
     constexpr int COLS = 64, LANES = 32, WARPS = 8;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
@@ -769,15 +769,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
-    Vec<__nv_bfloat16, 2> lm_head_grad_v;
+    Vec<__nv_bfloat16, 2> new_lm_head_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
-        const float lm_head_grad_j =
+        const float lm_head_j =
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
-        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
+        new_lm_head_v[j] = convert<__nv_bfloat16>(lm_head_j);
     }
-    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
+    store_vec(lm_head + row * COLS + col, new_lm_head_v);
 }
 
 /* sum, add over [1, 32]

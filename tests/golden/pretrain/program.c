@@ -343,14 +343,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, embed_tokens_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> lm_head, rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
-        &loss_weight, &loss_grad, &rows, &lm_head_grad);
+        &loss_weight, &loss_grad, &rows);
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
@@ -364,16 +363,16 @@ static void lm_head_and_loss_forward(Rt *rt) {
  * 4 launches, 265 kFLOP, 36.6 KiB. */
 static void embed_tokens_and_norm_backward(Rt *rt) {
     /* model.embed_tokens.weight.grad: matmul -> embed_tokens_weight_grad */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr embed_tokens_weight_grad = /* f32 [64, 32] */
         rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_64x32x32_tn_add, lm_head_grad, norm, embed_tokens_weight_grad);
+    rt_gemm(rt, G_gemm_64x32x32_tn_add, lm_head, norm, embed_tokens_weight_grad);
 
     /* model.norm.grad: matmul -> norm_grad */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, embed_tokens_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head, embed_tokens_weight, norm_grad);
 
     /* model.norm.weight.grad.part: rms_norm_weight_grad -> norm_weight_grad_part */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */

@@ -248,76 +248,76 @@
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
-#define MODEL_EMBED_TOKENS 46080ul /* bf16 [32, 32],
+#define MODEL_EMBED_TOKENS 45056ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 76288ul /* bf16 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75776ul /* bf16 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 59904ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN 61440ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 79360ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 78848ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 43520ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 42496ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 61952ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 63488ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 52224ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 51200ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 80128ul /* f32 [32, 1],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 79616ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 18944ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 14848ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 22016ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_UP_PROJ 17920ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 64000ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL 65536ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 80384ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 79872ul /* f32 [32, 1],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 77312ul /* bf16 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 76800ul /* bf16 [32, 16],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN 66048ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN 67584ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 79616ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 79104ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 46592ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 45568ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 68096ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 69632ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 14848ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 7680ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 80640ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 80128ul /* f32 [32, 1],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 25088ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 20992ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 28160ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_UP_PROJ 24064ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 70144ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL 71680ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 80896ul /* f32 [32, 1],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 80384ul /* f32 [32, 1],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 78336ul /* bf16 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 77824ul /* bf16 [32, 16],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN 72192ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN 56320ul /* bf16 [32, 32],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 79872ul /* f32 [32, 2],
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 79360ul /* f32 [32, 2],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 57344ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 58368ul /* bf16 [32, 32],
     micro_step until model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 74240ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 73728ul /* bf16 [32, 32],
     micro_step until model.layers.2.attn_residual.grad */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 0ul /* bf16 [32, 32],
     micro_step until model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 81152ul /* f32 [32, 1],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 80640ul /* f32 [32, 1],
     micro_step until model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ 31232ul /* bf16 [32, 48],
+#define MODEL_LAYERS_2_MLP_GATE_PROJ 27136ul /* bf16 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_MLP_UP_PROJ 34304ul /* bf16 [32, 48],
+#define MODEL_LAYERS_2_MLP_UP_PROJ 30208ul /* bf16 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 37376ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_MLP_RESIDUAL 33280ul /* bf16 [32, 32],
     micro_step until model.layers.2.mlp_residual.grad */
-#define MODEL_NORM 57344ul /* bf16 [32, 32], micro_step until lm_head */
-#define MODEL_NORM_RSTD 39424ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
-#define LM_HEAD 0ul /* bf16 [32, 64], micro_step until loss.rows */
-#define LOSS_ROWS 81408ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define MODEL_NORM 58368ul /* bf16 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 37376ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
+#define LM_HEAD 0ul /* bf16 [32, 64], micro_step until model.norm.grad */
+#define LOSS_ROWS 80896ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16],
@@ -429,87 +429,87 @@
     merge until model.layers.2.mlp.down_proj.merged */
 #define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
     merge until model.layers.2.mlp.down_proj.export */
-#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], micro_step until model.layers.2.mlp_residual.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 3840ul /* bf16 [32, 48],
+#define MODEL_NORM_GRAD 35328ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 33280ul /* bf16 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
     micro_step until model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 37376ul /* bf16 [32, 48],
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 36352ul /* bf16 [32, 48],
     micro_step until model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 30208ul /* bf16 [32, 32],
     micro_step until model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 31232ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 27136ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 33280ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* bf16 [32, 32],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 0ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 2048ul /* bf16 [32, 32],
     micro_step until model.layers.2.self_attn.q_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 72192ul /* bf16 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 73728ul /* bf16 [32, 16],
     micro_step until model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 39424ul /* bf16 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 74752ul /* bf16 [32, 16],
     micro_step until model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 74240ul /* f32 [32, 2],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 58368ul /* f32 [32, 2],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 46592ul /* bf16 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 45568ul /* bf16 [32, 16],
     micro_step until model.layers.2.input_layernorm.grad */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 3840ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 27136ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 31232ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 30208ul /* bf16 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 45568ul /* bf16 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 30720ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 0ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 46592ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 2048ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 25088ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 20992ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 39424ul /* bf16 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 45568ul /* bf16 [32, 16],
     micro_step until model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 27136ul /* bf16 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 47616ul /* bf16 [32, 16],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 48640ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 38912ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 32768ul /* bf16 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 42496ul /* bf16 [32, 16],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43520ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 2048ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 3840ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 20992ul /* bf16 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 25088ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 24064ul /* bf16 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 17920ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 43520ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 14848ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 30720ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 16896ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 46080ul /* bf16 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 42496ul /* bf16 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 47104ul /* bf16 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 43520ul /* bf16 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 39424ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 38912ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 49664ul /* bf16 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 48640ul /* bf16 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* bf16 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
@@ -518,21 +518,21 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 4096ul /* bf16 [32, 56],
     micro_step until model.layers.0.mlp.down_proj.y,
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 42496ul /* bf16 [32, 32],
     micro_step until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 46080ul /* bf16 [32, 40],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 42496ul /* bf16 [32, 40],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 52224ul /* bf16 [32, 40],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 51200ul /* bf16 [32, 40],
     micro_step until model.layers.1.self_attn.v_proj,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 28160ul /* bf16 [32, 40],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 45056ul /* bf16 [32, 40],
     micro_step until model.layers.1.input_layernorm.grad,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
@@ -541,26 +541,26 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 7680ul /* bf16 [32, 56],
     micro_step until model.layers.1.mlp.down_proj.y,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 57344ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 45568ul /* bf16 [32, 32],
     micro_step until model.layers.1.mlp_residual */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 34304ul /* bf16 [32, 40],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 36352ul /* bf16 [32, 40],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 54784ul /* bf16 [32, 40],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 53760ul /* bf16 [32, 40],
     micro_step until model.layers.2.self_attn.v_proj,
     side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 36864ul /* bf16 [32, 40],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 56320ul /* bf16 [32, 40],
     micro_step until model.layers.2.input_layernorm.grad,
     side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56],
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 11264ul /* bf16 [32, 56],
     micro_step until model.layers.2.mlp.down_proj.y,
     side model.layers.2.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 35328ul /* bf16 [32, 32],
     micro_step until model.layers.2.mlp_residual */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 57344ul /* bf16 [32, 40],
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 58880ul /* bf16 [32, 40],
     micro_step until model.layers.2.attn_residual.grad,
     side model.layers.2.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
@@ -585,7 +585,7 @@
     evaluate until model.layers.2.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32],
     evaluate until model.layers.2.mlp_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 40448ul /* bf16 [32, 48],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 39424ul /* bf16 [32, 48],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
@@ -595,13 +595,13 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 43520ul /* bf16 [32, 48],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 42496ul /* bf16 [32, 48],
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 46592ul /* bf16 [32, 48],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 45568ul /* bf16 [32, 48],
     micro_step until model.layers.2.self_attn.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48],
     evaluate until model.layers.0.self_attn */
@@ -609,80 +609,80 @@
     evaluate until model.layers.1.self_attn */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48],
     evaluate until model.layers.2.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 42496ul /* bf16 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 48128ul /* bf16 [16, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 47104ul /* bf16 [16, 32],
     micro_step until model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 48128ul /* bf16 [16, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 47104ul /* bf16 [16, 32],
     micro_step until model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 52224ul /* bf16 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 51200ul /* bf16 [32, 32],
     micro_step until model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32],
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
     micro_step until model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32],
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
     micro_step until model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
     micro_step until model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 46592ul /* bf16 [32, 40],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 45568ul /* bf16 [32, 40],
     micro_step until model.layers.1.self_attn.q_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 46592ul /* bf16 [16, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 45568ul /* bf16 [16, 32],
     micro_step until model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 46592ul /* bf16 [16, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 45568ul /* bf16 [16, 32],
     micro_step until model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 54784ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 0ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32],
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
     micro_step until model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32],
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
     micro_step until model.layers.1.mlp.up_proj */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
     micro_step until model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 15360ul /* bf16 [32, 40],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 11264ul /* bf16 [32, 40],
     micro_step until model.layers.2.self_attn.q_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 57344ul /* bf16 [16, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 73728ul /* bf16 [16, 32],
     micro_step until model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 57344ul /* bf16 [16, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 73728ul /* bf16 [16, 32],
     micro_step until model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 11264ul /* bf16 [32, 32],
     micro_step until model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32],
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 11264ul /* bf16 [48, 32],
     micro_step until model.layers.2.mlp.gate_proj */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 37376ul /* bf16 [48, 32],
+#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 11264ul /* bf16 [48, 32],
     micro_step until model.layers.2.mlp.up_proj */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
     micro_step until model.layers.2.mlp.down_proj.y */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
     micro_step until model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 27136ul /* bf16 [48, 32],
     micro_step until model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 27136ul /* bf16 [48, 32],
     micro_step until model.layers.2.post_attention_layernorm.grad,
     model.layers.2.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 35328ul /* bf16 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 2048ul /* bf16 [32, 32],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 47616ul /* bf16 [16, 32],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 73728ul /* bf16 [16, 32],
     micro_step until model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 39424ul /* bf16 [16, 32],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 2048ul /* bf16 [16, 32],
     micro_step until model.layers.2.input_layernorm.grad,
     model.layers.2.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 46592ul /* bf16 [40, 32],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 45568ul /* bf16 [40, 32],
     micro_step until model.layers.2.input_layernorm.grad,
     model.layers.2.input_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 33280ul /* bf16 [48, 32],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 20992ul /* bf16 [48, 32],
     micro_step until model.layers.1.post_attention_layernorm.grad,
     model.layers.1.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 25088ul /* bf16 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 45568ul /* bf16 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 39424ul /* bf16 [16, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 43520ul /* bf16 [16, 32],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 39424ul /* bf16 [16, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 47616ul /* bf16 [16, 32],
     micro_step until model.layers.1.input_layernorm.grad,
     model.layers.1.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 25088ul /* bf16 [40, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 42496ul /* bf16 [40, 32],
     micro_step until model.layers.1.input_layernorm.grad,
     model.layers.1.input_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
@@ -691,9 +691,9 @@
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + 2048ul) /* bf16 [8, 32] */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 14848ul /* bf16 [48, 32],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 14848ul /* bf16 [48, 32],
     micro_step until model.layers.0.post_attention_layernorm.grad,
     model.layers.0.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 0ul /* bf16 [32, 32],
@@ -930,7 +930,7 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
 static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
-    43520ul, 46592ul, 15360ul};
+    42496ul, 45568ul, 11264ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
     model_layers_self_attn_q_proj_y_weight_decoded_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
@@ -942,46 +942,49 @@ static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 static const size_t model_layers_self_attn_k_proj_weight_decoded_at[3] = {
-    48128ul, 46592ul, 57344ul};
+    47104ul, 45568ul, 73728ul};
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_k_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 static const size_t model_layers_self_attn_v_proj_weight_decoded_at[3] = {
-    48128ul, 46592ul, 57344ul};
+    47104ul, 45568ul, 73728ul};
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_v_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 3072ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32] */
+static const size_t model_layers_self_attn_at[3] = {
+    61440ul, 67584ul, 56320ul};
+#define MODEL_LAYERS_SELF_ATTN(i) model_layers_self_attn_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 static const size_t model_layers_self_attn_o_proj_weight_decoded_at[3] = {
-    52224ul, 54784ul, 15360ul};
+    51200ul, 0ul, 11264ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_o_proj_weight_decoded_at[i] /* bf16 [32, 32] */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
-    43520ul, 46592ul, 57344ul};
+    42496ul, 45568ul, 58368ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
+static const size_t model_layers_attn_residual_at[3] = {
+    63488ul, 69632ul, 73728ul};
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) model_layers_attn_residual_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
 static const size_t model_layers_post_attention_layernorm_at[3] = {
-    52224ul, 14848ul, 0ul};
+    51200ul, 7680ul, 0ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
     model_layers_post_attention_layernorm_at[i] /* bf16 [32, 32] */
 static const size_t model_layers_mlp_gate_proj_weight_decoded_at[3] = {
-    22016ul, 11776ul, 15360ul};
+    0ul, 0ul, 11264ul};
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i) \
     model_layers_mlp_gate_proj_weight_decoded_at[i] /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
 static const size_t model_layers_mlp_up_proj_weight_decoded_at[3] = {
-    25088ul, 11776ul, 37376ul};
+    0ul, 0ul, 11264ul};
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) \
     model_layers_mlp_up_proj_weight_decoded_at[i] /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
@@ -992,12 +995,12 @@ static const size_t model_layers_mlp_up_proj_weight_decoded_at[3] = {
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56] */
 static const size_t model_layers_mlp_down_proj_y_at[3] = {
-    3584ul, 57344ul, 3584ul};
+    42496ul, 45568ul, 35328ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 static const size_t model_layers_mlp_down_proj_dy_v_at[3] = {
-    46080ul, 34304ul, 57344ul};
+    42496ul, 36352ul, 58880ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) model_layers_mlp_down_proj_dy_v_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40 */
@@ -1005,49 +1008,64 @@ static const size_t model_layers_mlp_down_proj_dy_v_at[3] = {
     (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 4], row stride 40 */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 6144ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
     (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 6144ul) /* bf16 [32, 48] */
+static const size_t model_layers_post_attention_layernorm_grad_weight_decoded_at[3] = {
+    14848ul, 33280ul, 27136ul};
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    model_layers_post_attention_layernorm_grad_weight_decoded_at[i] /* bf16 [48, 32] */
+static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
+    17920ul, 45568ul, 30208ul};
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
+    model_layers_post_attention_layernorm_grad_at[i] /* bf16 [32, 32] */
+/* bf16 [48, 32] */
+#define MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 + (i) * 6144ul)
 static const size_t model_layers_attn_residual_grad_at[3] = {
-    43520ul, 30720ul, 31232ul};
+    14848ul, 0ul, 27136ul};
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED + ((i) - 1) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 43520ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 13312ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 25600ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 19456ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 25088ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 18944ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 32768ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 28160ul) /* bf16 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 12288ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 27136ul) /* bf16 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 13824ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 8704ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 11264ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 8192ul) /* bf16 [16, 32] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 30208ul) /* bf16 [16, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 43520ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32] */
+/* bf16 [16, 32] */
+#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 45568ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 8704ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 11264ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 8704ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 11264ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + ((i) - 1) * 21504ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + ((i) - 1) * 3072ul) /* bf16 [32, 32] */
 /* bf16 [8, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW + ((i) - 1) * 21504ul)
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW + ((i) - 1) * 3072ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 8704ul) /* bf16 [32, 40] */
-/* bf16 [40, 32] */
-#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + ((i) - 1) * 21504ul)
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 11264ul) /* bf16 [32, 40] */
+#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + ((i) - 1) * 3072ul) /* bf16 [40, 32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_DECODED \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, one for 0 to 2 */
 /* bf16 [32, 8], row stride 56, one for 0 to 2 */
@@ -1059,13 +1077,8 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
     (MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48], one for 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED \
     MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED /* bf16 [40, 48], one for 0 to 2 */
-#define MODEL_LAYERS_MLP_ACT_GRAD MODEL_LAYERS_0_MLP_ACT_GRAD /* bf16 [32, 48], one for 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE \
     MODEL_LAYERS_0_MLP_ACT_GRAD_GATE /* bf16 [32, 48], one for 0 to 2 */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED \
-    MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED /* bf16 [48, 32], one for 0 to 2 */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD \
-    MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD /* bf16 [32, 32], one for 0 to 2 */
 static const size_t evaluate_model_layers_mlp_down_proj_y_at[3] = {
     12288ul, 12288ul, 7168ul};
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \

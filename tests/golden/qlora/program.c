@@ -974,14 +974,13 @@ static void lm_head_and_loss_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
     rt_observe(rt, "logits", lm_head, RT_BF16, 32, 64, 64);
 
-    /* loss.rows: cross_entropy, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy, cross_entropy_grad -> lm_head, rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_cross_entropy_cross_entropy_grad_32x64, RT_GRID(4, 1, 1), &lm_head, &labels,
-        &loss_weight, &loss_grad, &rows, &lm_head_grad);
+        &loss_weight, &loss_grad, &rows);
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
@@ -995,10 +994,10 @@ static void lm_head_and_loss_forward(Rt *rt) {
  * 2 launches, 141 kFLOP, 16.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
     /* model.norm.grad: matmul -> norm_grad */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head_grad, lm_head_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x32x64_nn, lm_head, lm_head_weight, norm_grad);
 
     /* model.layers.2.mlp_residual.grad: rms_norm_grad -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* bf16 [32, 32] */
@@ -1069,7 +1068,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD); /* bf16 [32, 48] */
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
     /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
@@ -1091,14 +1090,14 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
         post_attention_layernorm_grad);
 }
@@ -1116,14 +1115,14 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
         post_attention_layernorm_grad_weight_decoded, post_attention_layernorm_grad);
 
@@ -1251,7 +1250,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr input_layernorm_grad_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2);
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &input_layernorm_grad_weight_decoded);
@@ -1322,7 +1321,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr input_layernorm_grad_weight_decoded_2 = /* bf16 [40, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
     rt_gemm(rt, G_gemm_32x32x40_nn_add, dy_v, input_layernorm_grad_weight_decoded_2,
         input_layernorm_grad);
 

@@ -102,7 +102,7 @@
     micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_NORM 10240ul /* f32 [32, 32], micro_step until lm_head */
 #define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
-#define LM_HEAD 18432ul /* f32 [32, 32], micro_step until loss.rows */
+#define LM_HEAD 18432ul /* f32 [32, 32], micro_step until model.norm.grad */
 #define LOSS_ROWS 57856ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
@@ -133,10 +133,9 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24],
     micro_step until model.layers.0.mlp.down_proj.u,
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define LM_HEAD_GRAD 10240ul /* f32 [32, 32], micro_step until model.norm.grad */
-#define MODEL_NORM_GRAD 18432ul /* f32 [32, 32],
+#define MODEL_NORM_GRAD 10240ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 10240ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 18432ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 56320ul /* f32 [32, 8],
@@ -144,7 +143,7 @@
     side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 18432ul /* f32 [32, 24],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 9216ul /* f32 [32, 24],
     micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24],
     micro_step until model.layers.0.post_attention_layernorm.grad */
@@ -152,7 +151,7 @@
     micro_step until model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 10240ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
@@ -160,13 +159,13 @@
     micro_step side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 54272ul /* f32 [32, 8],
     micro_step side model.layers.0.self_attn.v_proj.u.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 37888ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 8192ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 34816ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.q_proj.u.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 6144ul /* f32 [32, 8],
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 30720ul /* f32 [32, 8],
     micro_step side model.layers.0.self_attn.v_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 34816ul /* f32 [32, 8],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 36864ul /* f32 [32, 8],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define GRAD_NORM_SHARDED_COLUMNS 0ul /* f32 [1024], update until grad_norm.sharded.squared */
 #define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], update until grad_norm.shared.squared */

@@ -628,9 +628,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entropy_grad_32x32(
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
-    const float *__restrict__ lm_head, const float *__restrict__ loss_grad,
-    const int *__restrict__ group_rank, float *__restrict__ loss_rows,
-    float *__restrict__ lm_head_grad) {
+    float *__restrict__ lm_head, const float *__restrict__ loss_grad,
+    const int *__restrict__ group_rank, float *__restrict__ loss_rows) {
     constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
@@ -655,14 +654,14 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const int group_rank_value = group_rank[0];
     const int own_label = labels_row - group_rank_value * 32;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
-    Vec<float, 4> lm_head_grad_v;
+    Vec<float, 4> new_lm_head_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float softmax = expf(lm_head_v[j] - loss_rows_lse);
-        lm_head_grad_v[j] =
+        new_lm_head_v[j] =
             has_target ? (col + j == own_label ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
-    store_vec(lm_head_grad + i, lm_head_grad_v);
+    store_vec(lm_head + i, new_lm_head_v);
 }
 
 /* sum, add over [1, 32]

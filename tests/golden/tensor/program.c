@@ -538,14 +538,12 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RtPtr target_all = rt_scratch(rt, LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows: cross_entropy_join, cross_entropy_grad -> rows, lm_head_grad */
+    /* loss.rows: cross_entropy_join, cross_entropy_grad -> lm_head, rows */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_cross_entropy_join_cross_entropy_grad_32x32, RT_GRID(1, 1, 1), &labels,
-        &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &group_rank, &rows,
-        &lm_head_grad);
+        &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &group_rank, &rows);
 
     /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
@@ -559,10 +557,10 @@ static void lm_head_and_loss_forward(Rt *rt) {
  * 3 launches, 75.8 kFLOP, 32.2 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
     /* model.norm.grad: matmul -> norm_grad */
-    RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
+    RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nn, lm_head_grad, lm_head_weight, norm_grad);
+    rt_gemm(rt, G_gemm_32x32x32_nn, lm_head, lm_head_weight, norm_grad);
 
     /* model.norm.grad: all_reduce -> norm_grad */
     rt_all_reduce(rt, RT_TENSOR, norm_grad, 1024, RT_F32);
