@@ -33,18 +33,40 @@ static bool is_needed(const Drop *d, const Op *op) {
     return false;
 }
 
+/* The op, or if it waits for one that goes, a copy that waits for the last one before that: passes can
+ * be undone, and then the op itself comes back. */
+static Op *with_edge(Program *p, const Drop *d, Op *op, Op *const *kept) {
+    int id = op->after ? op->after->id : -1;
+    while (id >= 0 && d->gone[id])
+        id--;
+    Op *after = id >= 0 ? kept[id] : NULL;
+    if (after == op->after)
+        return op;
+    Op *copy = arena_alloc(p->arena, sizeof *copy);
+    *copy = *op;
+    copy->after = after;
+    return copy;
+}
+
 static bool drop_from(Program *p, Graph *graph, Arena *scratch) {
-    Drop d = {uses_find(scratch, p, graph),
-              arena_array(scratch, (size_t)graph->op_count + 1, sizeof *d.gone)};
-    bool any = false;
-    for (int i = graph->op_count - 1; i >= 0; i--)
-        any |= d.gone[i] = !is_needed(&d, graph->ops[i]);
-    for (int i = 0; any && i < graph->op_count; i++)
-        while (graph->ops[i]->after && d.gone[graph->ops[i]->after->id])
-            graph->ops[i]->after = graph->ops[i]->after->after;
-    if (any)
-        graph_remove(p, graph, d.gone);
-    return any;
+    size_t room = (size_t)graph->op_count + 1;
+    Drop d = {uses_find(scratch, p, graph), arena_array(scratch, room, sizeof *d.gone)};
+    Op **kept = arena_array(scratch, room, sizeof *kept); /* by id before */
+    int count = 0;
+    for (int i = graph->op_count - 1; i >= 0; i--) {
+        d.gone[i] = !is_needed(&d, graph->ops[i]);
+        count += d.gone[i];
+    }
+    if (count == 0)
+        return false;
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++)
+        if (!d.gone[i])
+            kept[i] = with_edge(p, &d, old.ops[i], kept);
+    for (int i = 0; i < old.op_count; i++)
+        if (!d.gone[i])
+            graph_add(p, graph, kept[i]);
+    return true;
 }
 
 bool pass_drop_unread(Program *p, const Spec *spec) {
