@@ -187,6 +187,8 @@ mutant joined_but_the_last gen/plan/join_launches.c \
     'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
 mutant joined_by_any_name gen/base/dotted.c 'return differing <= 1 &&' 'return' \
     build/unit/test_join_launches
+mutant joined_past_its_edge gen/plan/join_launches.c \
+    'a->ops[0]->after == b->ops[0]->after &&' '' build/unit/test_join_launches
 mutant joined_past_a_writer gen/plan/join_launches.c \
     'are_bound(j, *from - 1, index)' 'false' build/unit/test_join_launches
 mutant joined_at_another_stride gen/plan/join_launches.c \

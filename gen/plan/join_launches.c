@@ -39,15 +39,16 @@ static bool takes_strides(const Kernel *k) {
            (k->strided || !k->scalar_count);
 }
 
-static bool is_held(const Launch *launch) {
+/* Whether control edges, if the launch has any, are those of one op. */
+static bool has_one_edge(const Launch *launch) {
+    bool held = false;
     for (int i = 0; i < launch->op_count; i++)
-        if (launch->ops[i]->after)
-            return true;
-    return false;
+        held |= launch->ops[i]->after != NULL;
+    return !held || launch->op_count == 1;
 }
 
 static bool may_join(const Plan *plan, const Launch *launch) {
-    return launch->kind == LAUNCH_KERNEL && !launch->observe && !is_held(launch) &&
+    return launch->kind == LAUNCH_KERNEL && !launch->observe && has_one_edge(launch) &&
            takes_strides(&plan->kernels[launch->index]);
 }
 
@@ -59,6 +60,7 @@ static bool are_bound(const Join *j, int a, int b) {
 
 static bool are_alike(const Launch *a, const Launch *b) {
     return a->index == b->index && a->ends_step == b->ends_step &&
+           a->ops[0]->after == b->ops[0]->after &&
            memcmp(a->grid, b->grid, sizeof a->grid) == 0;
 }
 

@@ -119,6 +119,24 @@ static void scratch_stays_apart(void **state) {
     arena_free(&s.arena);
 }
 
+/* The first op, of another shape, is what the copies wait for: all of them, or all but the last, which
+ * waits for nothing. */
+static void only_what_waits_alike_is_joined(void **state) {
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        Setup s;
+        start(&s);
+        make_matrices(&s, ROLE_FROZEN, ROLE_OPTIMIZER);
+        Op *first = copy(&s, matrix(&s, ROLE_FROZEN, 2 * ROWS), matrix(&s, ROLE_OPTIMIZER, 2 * ROWS));
+        for (int i = 0; i < COPIES; i++)
+            copy(&s, s.from[i], s.to[i])->after = apart && i == COPIES - 1 ? NULL : first;
+        const PlanEntry *entry = plan(&s);
+        assert_int_equal(entry->launch_count, 2 + apart);
+        assert_int_equal(1 + entry->launches[1].joined_count, COPIES - apart);
+        arena_free(&s.arena);
+    }
+}
+
 /* Another value lies between the second and the third, so they are joined two by two. */
 static void an_uneven_one_ends_the_series(void **state) {
     Setup s;
@@ -227,6 +245,7 @@ int main(void) {
         cmocka_unit_test(the_key_switches_it_off),
         cmocka_unit_test(parts_of_one_storage_need_no_place),
         cmocka_unit_test(scratch_stays_apart),
+        cmocka_unit_test(only_what_waits_alike_is_joined),
         cmocka_unit_test(an_uneven_one_ends_the_series),
         cmocka_unit_test(names_differ_in_one_part),
         cmocka_unit_test(a_chain_stays_a_chain),
