@@ -125,9 +125,9 @@ static void put_conventions(const Emit *e) {
             "-> its\n"
             " * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes "
             "count\n"
-            " * each operand and result once per launch: at most plan.txt's issued bytes, and at least "
-            "its DRAM\n"
-            " * bytes.\n");
+            " * each operand and result once per launch, or what its threads request (plan.txt's "
+            "issued bytes)\n"
+            " * where that is less; plan.txt's DRAM bytes are at most these.\n");
     if (has_loops(e))
         sb_puts(e->out,
                 " * In a function that a loop calls, * in a name stands for the number, such as the "

@@ -39,7 +39,7 @@ static void swap(Program *p, Graph *graph, const Op *activation, const Op *pool)
     Op *first = op_add(p, graph, pool->kind, pool->name, activation->in, 1, pool->attr, pool->pos);
     Op *second = op_add_into(p, graph, activation->kind, activation->name, first->out, 1, pool->out,
                              1, activation->attr, activation->pos);
-    second->out[0]->name = activation->out[0]->name;
+    second->out[0]->name = second->out[0]->storage->name = activation->out[0]->name;
     second->observe = pool->observe;
 }
 

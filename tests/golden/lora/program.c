@@ -14,8 +14,8 @@
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
- * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
- * bytes.
+ * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
+ * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */

@@ -12,8 +12,8 @@
  *
  * The comment before a launch has the name of its first op, the kinds of its ops, and -> its
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
- * each operand and result once per launch: at most plan.txt's issued bytes, and at least its DRAM
- * bytes.
+ * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
+ * where that is less; plan.txt's DRAM bytes are at most these.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
