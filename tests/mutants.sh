@@ -182,9 +182,11 @@ mutant rounded_base_through_a gen/pass/bordered_backward.c \
 mutant rounded_base_as_one_sum gen/pass/bordered_backward.c \
     'path->sums = one ? 1 : 2;' 'path->sums = 1;' build/unit/test_join_linears
 mutant joined_across_gaps gen/graph/program.c \
-    'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
+    'w->offset == v->offset + value_rows(v) * v->row_stride;' 'w->offset > v->offset;' \
+    build/unit/test_join_linears
 mutant joined_but_the_last gen/plan/join_launches.c \
     'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
+mutant reference_apart gen/pass/join_linears.c ' || op->in[1]->role == ROLE_FROZEN' '' build/unit/test_join_linears
 mutant joined_by_any_name gen/base/dotted.c 'return differing <= 1 &&' 'return' \
     build/unit/test_join_launches
 mutant joined_past_its_edge gen/plan/join_launches.c \

@@ -145,7 +145,7 @@ bool value_can_move(const Value *v);
 bool value_can_stride(const Value *v);
 void value_move(Value *v, const Value *to);
 /* True if w, of the same dtype, begins where v ends: as further columns of the same rows, or as
- * further rows (both dense). */
+ * further rows of the same columns. */
 bool value_columns_follow(const Value *v, const Value *w);
 bool value_rows_follow(const Value *v, const Value *w);
 /* Moves v, with its whole storage, to the end of `run`, which fills its own; returns both as one. */

@@ -213,8 +213,9 @@ bool value_columns_follow(const Value *v, const Value *w) {
 }
 
 bool value_rows_follow(const Value *v, const Value *w) {
-    return w->storage == v->storage && w->dtype == v->dtype && value_dense(v) && value_dense(w) &&
-           value_cols(w) == value_cols(v) && w->offset == v->offset + value_elements(v);
+    return w->storage == v->storage && w->dtype == v->dtype && w->row_stride == v->row_stride &&
+           value_cols(w) == value_cols(v) &&
+           w->offset == v->offset + value_rows(v) * v->row_stride;
 }
 
 bool value_can_stride(const Value *v) {

@@ -1,8 +1,8 @@
 /* Linears with the same input and adjacent weights become one product, forward and backward.
  *
- * Requires gradients and the train state, which makes weights adjacent; before lower. It looks for
- * linear(x, W1), linear(x, W2), ... with trained weights of equal row length, such as q, k and v,
- * or gate and up:
+ * Requires gradients, and what makes weights adjacent: the train state, and bordered, whose frozen
+ * weights the reference of DPO reads without their borders; before lower. It looks for linear(x, W1),
+ * linear(x, W2), ... with weights of equal row length, such as q, k and v, or gate and up:
  *
  *     forward   [y1|y2] = x [W1;W2]^T
  *     backward  [dW1;dW2] = [dy1|dy2]^T x,  dx = [dy1|dy2] [W1;W2]
@@ -43,13 +43,14 @@ typedef struct {
 
 static bool may_join(const Op *op) {
     return op->kind == OP_linear && !op->attr.accumulate && op->attr.alpha == 1 && !op->observe &&
-           value_trains(op->in[1]) && value_dense(op->in[1]);
+           (value_trains(op->in[1]) || op->in[1]->role == ROLE_FROZEN);
 }
 
 static Group *group_of(Arena *arena, Groups *all, Op *linear, bool lasts) {
     for (int i = 0; i < all->count; i++) {
         Group *g = &all->group[i];
-        if (g->x == linear->in[0] && g->lasts == lasts && g->count < MAX_SITES)
+        if (g->x == linear->in[0] && g->lasts == lasts && g->count < MAX_SITES &&
+            g->member[0].linear->in[1]->storage == linear->in[1]->storage)
             return g;
     }
     all->group = arena_grow(arena, all->group, all->count, &all->capacity, sizeof *all->group);

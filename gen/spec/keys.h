@@ -589,7 +589,8 @@
     K(compile, bordered, BOOL, "true", "", LANGUAGE, WEIGHTS,                                      \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE, WEIGHTS,                                \
-      "Compute linears that train and share their input, such as q, k and v, as one product.")     \
+      "Compute linears that train and share their input, such as q, k and v, as one product, and " \
+      "so those of DPO's reference.")                                                              \
     K(compile, low_rank_grads, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,       \
       "Compute the two gradients of an adapter that read dy by one kernel, if r is a multiple of " \
       "8 up to 64; auto: where the plan predicts a gain.")                                         \

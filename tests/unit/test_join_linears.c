@@ -101,6 +101,16 @@ static void adapters_with_gaps_are_apart(void **state) {
     expect_fewer_of_adapters("model.hidden_size=160", 0);
 }
 
+/* The reference reads weights in borders, of linears that share their input; A's gradients are one too. */
+static void the_reference_of_dpo_joins_frozen_ones(void **state) {
+    (void)state;
+    const char *sets[] = {"compile.joined_linears=false", "training.task=\"dpo\"", "adapter.type=\"lora\"",
+                          "adapter.r=8", "data.format=\"jsonl\"", "data.train=[\"x.jsonl\"]"};
+    const Program *apart = program_of(sets, 6), *joined = program_of(sets + 1, 5);
+    int fewer = products(apart, ENTRY_MICRO_STEP) - products(joined, ENTRY_MICRO_STEP);
+    assert_int_equal(fewer, 2 * LAYERS * (2 + 1));
+}
+
 /* Each reads its own dropped-out input. Forward has three products more for the u's of a layer, and
  * backward 16: three for the v's, three for the gradients of A, and ten for those of x. Five of these
  * would be for the first layer's x, whose gradient nothing needs. */
@@ -180,6 +190,7 @@ int main(void) {
         cmocka_unit_test_teardown(what_has_gaps_is_apart, free_arena),
         cmocka_unit_test_teardown(what_reads_the_same_trains_at_once, free_arena),
         cmocka_unit_test_teardown(adapters_with_gaps_are_apart, free_arena),
+        cmocka_unit_test_teardown(the_reference_of_dpo_joins_frozen_ones, free_arena),
         cmocka_unit_test_teardown(adapters_with_dropout_are_apart, free_arena),
         cmocka_unit_test_teardown(adapters_without_borders_are_one, free_arena),
         cmocka_unit_test_teardown(adapters_beside_a_rounded_base_are_one, free_arena),
