@@ -225,8 +225,9 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     kernel_operands(arena, k, &launch);
     launch_carries(arena, &launch, ops, count);
     k->signature = body_signature(arena, k);
-    OpTitles second_pass = second_pass_titles(arena, ops, count);
-    k->name = body_kernel_name(arena, body_has(k->body, step_totals) ? second_pass : k->ops, k);
+    bool second_pass = body_has(k->body, step_totals);
+    k->name =
+        body_kernel_name(arena, second_pass ? second_pass_titles(arena, ops, count) : k->ops, k);
     skeleton_grid(k, k->body->rows, launch.grid);
     launch.index = plan_kernel(plan, *k);
     plan_add_launch(plan, entry, launch);
