@@ -3,8 +3,8 @@
  *
  * Compares every tensor of A whose name begins with P (default: all) with that of the same name and
  * shape in B. They must have the same bytes or, with a tolerance, differ in norm by at most that
- * share of the tensor's norm, plus the global share of all tensors' norm, for tensors that are zero
- * except for rounding. Exits with 0 if they agree.
+ * share of the tensor's norm, or by at most the global share of all tensors' norm, for tensors that
+ * are zero except for rounding. Exits with 0 if they agree.
  *
  * --step: A and B are dumps of one step in two precisions. Inputs must be equal. What was computed
  * may have another type and differ, in norm, by BOUND times the tensor's norm, plus 1/100 of all
@@ -51,19 +51,20 @@ static bool same_shape(const StTensor *a, const StTensor *b) {
     return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
 }
 
-/* How far two tensors may be apart: a share of the norm, and so much more. */
+/* How far two tensors may be apart: a share of the norm or `least`; in a step both together. */
 typedef struct {
-    double share, more;
-    bool any_type;
+    double share, least;
+    bool step; /* their types may differ */
 } Bound;
 
 static int compare(const StTensor *a, const StTensor *b, Bound bound) {
-    if (!b || !same_shape(a, b) || (!bound.any_type && a->dtype != b->dtype))
+    if (!b || !same_shape(a, b) || (!bound.step && a->dtype != b->dtype))
         return printf("%s is not in both, or not alike\n", a->name), 1;
     if (a->dtype == b->dtype && !memcmp(a->data, b->data, a->bytes))
         return 0;
     double apart = distance(a, b), norm = sqrt(square(a));
-    if (apart <= bound.share * norm + bound.more)
+    double part = bound.share * norm;
+    if (apart <= (bound.step ? part + bound.least : fmax(part, bound.least)))
         return 0;
     return printf("%s differs by %g of its norm\n", a->name, apart / norm), 1;
 }
@@ -79,7 +80,7 @@ static double norm_of_all(const StFile *file, const char *prefix) {
     return sqrt(sum);
 }
 
-static const Bound exact = {.share = -1};
+static const Bound exact = {.share = -1, .least = -1};
 
 static Bound step_bound(const StTensor *t, double share, double gradients) {
     double floor = begins(t, "grad.") ? gradients / 100 : begins(t, "new.");
@@ -93,7 +94,7 @@ int main(int argc, char **argv) {
                                             {"step", required_argument, NULL, 's'},
                                             {0}};
     Bound bound = exact;
-    double global = 0, step = 0;
+    double global = -1, step = 0;
     const char *prefix = "";
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
@@ -111,7 +112,7 @@ int main(int argc, char **argv) {
         return 2;
     StFile *a = open_file(argv[optind]), *b = open_file(argv[optind + 1]);
     double gradients = norm_of_all(a, "grad.");
-    bound.more = global * norm_of_all(a, prefix);
+    bound.least = global < 0 ? -1 : global * norm_of_all(a, prefix);
     int compared = 0, different = step && st_count(a) != st_count(b);
     for (size_t i = 0; i < st_count(a); i++) {
         const StTensor *t = st_at(a, i);
