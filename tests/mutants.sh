@@ -330,6 +330,11 @@ mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
     'op_read_instead(again[i], a->maker[k]->out[0], again[k]->out[0]);' \
     'op_read_instead(again[i], again[k]->out[0], again[k]->out[0]);' \
     build/unit/test_low_rank
+mutant many_rows_computed_by_one_block gen/plan/group.c \
+    'MOST_SUMMED_ROWS = 128' 'MOST_SUMMED_ROWS = 129' build/unit/test_fusion
+mutant inner_values_take_parameters gen/plan/group.c \
+    '
+    group_drop_stores(g, group, joined); /* makes room for more parameters */' '' build/unit/test_fusion
 mutant made_for_a_template_in_a_row_kernel gen/plan/group.c \
     '|| !leaves_to_templates(g, group, op))' '|| (!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank
 mutant made_for_a_shared_kernel_left_alone gen/plan/group.c \

@@ -120,7 +120,18 @@ static bool leaves_to_templates(const Grouping *g, const Group *group, const Op 
                        op->in, op->in_count);
 }
 
-static Body *joined_body(const Grouping *g, const Group *group, const Op *op, const Body *body) {
+enum { MOST_SUMMED_ROWS = 128 };
+
+/* A body of one column next to a sum over these rows, which is a row sum: laid out as a row too, so
+ * that the block which sums also computes what it sums. Other bodies, and more rows than one block
+ * should compute, stay as they are. */
+static Body *laid_along(Body *body, const Body *other) {
+    bool along = body->cols == 1 && other->rows == 1 && other->cols == body->rows &&
+                 body->rows <= MOST_SUMMED_ROWS && body_has(other, step_reduces_row);
+    return along ? body_upright(body) : body;
+}
+
+static Body *joined_body(const Grouping *g, const Group *group, const Op *op, Body *body) {
     if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
         return NULL;
     if (group_observed(group) && op->observe)
@@ -129,7 +140,8 @@ static Body *joined_body(const Grouping *g, const Group *group, const Op *op, co
         return NULL;
     if (!rows_grow_alike(g, group, op, body) || !leaves_to_templates(g, group, op))
         return NULL;
-    return fuse_bodies(g->plan->program, group->body, body);
+    return fuse_bodies(g->plan->program, laid_along(group->body, body),
+                       laid_along(body, group->body));
 }
 
 static void move_to_end(Grouping *g, int index) {
@@ -154,6 +166,7 @@ static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     Group *group = &g->groups[index];
     group_append(g->plan->program->arena, group, op, body);
     group->body = joined;
+    group_drop_stores(g, group, joined); /* makes room for more parameters */
     return true;
 }
 

@@ -131,7 +131,8 @@ static void add_on_rows(RandomGraph *g) {
     Value *in[] = {operand(g, g->program->real, 1), g->seed, g->step, g->first_row};
     if (!below(g, 3)) add_op(g, OP_dropout, in, 4, NULL, 0, (Attr){.rate = 0.5, .stream = 1u + (uint32_t)g->names});
     Value *a = operand(g, g->program->real, 1), *b = operand(g, g->program->real, 1);
-    add_op(g, below(g, 2) ? OP_mul : OP_add, (Value *[]){a, b}, 2, NULL, 0, (Attr){0});
+    Op *op = add_op(g, below(g, 2) ? OP_mul : OP_add, (Value *[]){a, b}, 2, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_sum, op->out, 1, NULL, 0, (Attr){0});
 }
 
 static void add_column_broadcast(RandomGraph *g) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/group.h"
 #include "plan/phases.h"
 #include "plan/plan_steps.h"
 #include "plan/skeleton.h"
@@ -283,6 +284,34 @@ static void test_inner_values_stay_in_registers(void **state) {
     arena_free(&arena);
 }
 
+static int launches_of_sums(int64_t rows) {
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *x = op1(&h, OP_scale, "x", matrix(&h, "a", ROLE_FROZEN, rows, 1), NULL, NULL);
+    op1(&h, OP_sum, "sum", x, NULL, value_1d(h.program, "kept", ROLE_GRADIENT, DT_F32, 1, (Pos){0}));
+    Value *y = op1(&h, OP_silu, "y", x, NULL, NULL);
+    op1(&h, OP_sum, "sum2", y, NULL, value_1d(h.program, "kept2", ROLE_GRADIENT, DT_F32, 1, (Pos){0}));
+    return launches_of(&h);
+}
+
+/* One block sums few rows and computes what it sums; more rows are computed by many blocks. */
+static void test_few_rows_are_computed_where_they_are_summed(void **state) {
+    (void)state;
+    assert_int_equal(launches_of_sums(128), 1);
+    assert_int_equal(launches_of_sums(129), 3);
+}
+
+/* What earlier ops of a group pass on takes no parameter, so that more ops fit. */
+static void test_inner_values_take_no_parameters(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *x = matrix(&h, "a", ROLE_FROZEN, 4, 64);
+    for (int i = 0; i < GROUP_OPS - 1; i++) x = op1(&h, OP_silu, "x", x, NULL, NULL);
+    op1(&h, OP_silu, "x", x, NULL, matrix(&h, "kept", ROLE_GRADIENT, 4, 64));
+    assert_int_equal(launches_of(&h), 1);
+}
+
 /* ---- epilogues ------------------------------------------------------------------------------- */
 
 enum { PLACES = 2 * 6 * 6, CHANNELS = 16 };
@@ -487,6 +516,8 @@ int main(void) {
         cmocka_unit_test(test_scalar_in_place_behind_a_sum),
         cmocka_unit_test(test_store_in_place_beside_a_row_sum),
         cmocka_unit_test(test_inner_values_stay_in_registers),
+        cmocka_unit_test(test_few_rows_are_computed_where_they_are_summed),
+        cmocka_unit_test(test_inner_values_take_no_parameters),
         cmocka_unit_test(test_convolution_with_epilogue),
         cmocka_unit_test(test_result_with_other_readers_is_stored),
         cmocka_unit_test(test_epilogue_ends_before_a_sum),

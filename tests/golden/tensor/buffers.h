@@ -75,7 +75,7 @@
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
-#define SCRATCH_BYTES 8446720ul
+#define SCRATCH_BYTES 8446464ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
@@ -103,7 +103,7 @@
 #define MODEL_NORM 10240ul /* f32 [32, 32], micro_step until lm_head */
 #define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
 #define LM_HEAD 18432ul /* f32 [32, 32], micro_step until model.norm.grad */
-#define LOSS_ROWS 57856ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define LOSS_ROWS_LSE 57088ul /* f32 [32, 1], micro_step until lm_head.grad */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8],
@@ -124,7 +124,6 @@
     evaluate until model.layers.0.mlp.act */
 #define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], evaluate until loss.rows.part */
-#define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], evaluate until loss */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32],
@@ -239,9 +238,9 @@
 #define FIRST_ROW 1024ul /* i32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 58112ul
+#define GEMM_WORKSPACE 57856ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
-#define GEMM_SIDE_WORKSPACE 4252416ul
+#define GEMM_SIDE_WORKSPACE 4252160ul
 
 /* ---- tables of values.c ---- */
 
@@ -251,7 +250,7 @@ enum {
     LOAD_OUTPUTS = 8,
     MICRO_STEP_OUTPUTS = 62,
     UPDATE_OUTPUTS = 24,
-    EVALUATE_OUTPUTS = 28,
+    EVALUATE_OUTPUTS = 27,
 };
 
 extern const RtParam params[PARAMS];

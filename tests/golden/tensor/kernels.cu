@@ -623,60 +623,59 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     }
 }
 
-/* cross_entropy_join, cross_entropy_grad over [32, 32]
- * from training.task; 16512 bytes, 7168 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entropy_grad_32x32(
+/* cross_entropy_join, sum, add over [1, 32]
+ * from training.task; 1028 bytes, 416 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_sum_add_32(
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
-    float *__restrict__ lm_head, const float *__restrict__ loss_grad,
-    const int *__restrict__ group_rank, float *__restrict__ loss_rows) {
+    float *__restrict__ step_loss, float *__restrict__ loss_rows_lse) {
+    constexpr int THREADS = 32;
+    const int col = threadIdx.x;
+    const float loss_weight_value = loss_weight[0];
+    const float step_loss_value = step_loss[0];
+    float loss = 0;
+    const int labels_v = labels[col];
+    const float part_lse_all_j = part_lse_all[col];
+    const float part_target_all_j = part_target_all[col];
+    const float part_lse_all_j_2 = part_lse_all[col + 32];
+    const float part_target_all_j_2 = part_target_all[col + 32];
+    const float t = fmaxf(part_lse_all_j, part_lse_all_j_2);
+    const float loss_rows_lse_j = t + logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t));
+    const float t_2 =
+        (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_value;
+    loss_rows_lse[col] = loss_rows_lse_j;
+    loss += labels_v >= 0 ? t_2 : 0.0f;
+    loss = block_sum<THREADS>(loss);
+    if (threadIdx.x == 0)
+        step_loss[0] = step_loss_value + loss;
+}
+
+/* cross_entropy_grad over [32, 32]
+ * from training.task; 13312 bytes, 4352 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_grad_32x32(
+    float *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_rows_lse, const float *__restrict__ loss_grad,
+    const float *__restrict__ loss_weight, const int *__restrict__ group_rank) {
     constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int labels_row = labels[row];
-    const float loss_weight_value = loss_weight[0];
-    const float part_lse_all_row = part_lse_all[row];
-    const float part_target_all_row = part_target_all[row];
-    const int t = row + 32;
-    const float part_lse_all_row_2 = part_lse_all[t];
-    const int t_2 = row + 32;
-    const float part_target_all_row_2 = part_target_all[t_2];
-    const float t_3 = fmaxf(part_lse_all_row, part_lse_all_row_2);
-    const float t_4 = logf(expf(part_lse_all_row - t_3) + expf(part_lse_all_row_2 - t_3));
-    const float loss_rows_lse = t_3 + t_4;
-    const float t_5 =
-        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_value;
-    const bool has_target = labels_row >= 0;
-    if (col == 0)
-        loss_rows[row] = has_target ? t_5 : 0.0f;
+    const float loss_rows_lse_row = loss_rows_lse[row];
     const float loss_grad_value = loss_grad[0];
+    const float loss_weight_value = loss_weight[0];
     const float scale = loss_weight_value * loss_grad_value;
     const int group_rank_value = group_rank[0];
     const int own_label = labels_row - group_rank_value * 32;
+    const bool has_target = labels_row >= 0;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> new_lm_head_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float softmax = expf(lm_head_v[j] - loss_rows_lse);
+        const float softmax = expf(lm_head_v[j] - loss_rows_lse_row);
         new_lm_head_v[j] =
             has_target ? (col + j == own_label ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
     store_vec(lm_head + i, new_lm_head_v);
-}
-
-/* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) sum_add_32(
-    const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
-    constexpr int THREADS = 32;
-    const int col = threadIdx.x;
-    const float step_loss_value = step_loss[0];
-    float loss = 0;
-    const float loss_rows_v = loss_rows[col];
-    loss += loss_rows_v;
-    loss = block_sum<THREADS>(loss);
-    if (threadIdx.x == 0)
-        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -1178,31 +1177,29 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     model_norm[row * COLS + col] = mlp_residual * rstd * weight_v;
 }
 
-/* cross_entropy_join over [1, 32]
- * from training.task; 800 bytes, 352 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
+/* cross_entropy_join, sum, add over [1, 32]
+ * from training.task; 900 bytes, 416 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_sum_add_32_1_result(
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
-    float *__restrict__ loss_rows) {
-    constexpr int ELEMENTS = 32;
-    const int i = threadIdx.x * 4;
-    if (i >= ELEMENTS)
-        return;
+    float *__restrict__ eval_loss) {
+    constexpr int THREADS = 32;
+    const int col = threadIdx.x;
     const float loss_weight_value = loss_weight[0];
-    const Vec<int, 4> labels_v = load_vec<4>(labels + i);
-    Vec<float, 4> loss_rows_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float part_lse_all_j = part_lse_all[i + j];
-        const float part_target_all_j = part_target_all[i + j];
-        const float part_lse_all_j_2 = part_lse_all[i + j + 32];
-        const float part_target_all_j_2 = part_target_all[i + j + 32];
-        const float t = fmaxf(part_lse_all_j, part_lse_all_j_2);
-        const float t_2 =
-            t +
-            logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t)) -
-            (part_target_all_j + part_target_all_j_2);
-        loss_rows_v[j] = labels_v[j] >= 0 ? t_2 * loss_weight_value : 0.0f;
-    }
-    store_vec(loss_rows + i, loss_rows_v);
+    const float eval_loss_value = eval_loss[0];
+    float loss = 0;
+    const int labels_v = labels[col];
+    const float part_lse_all_j = part_lse_all[col];
+    const float part_target_all_j = part_target_all[col];
+    const float part_lse_all_j_2 = part_lse_all[col + 32];
+    const float part_target_all_j_2 = part_target_all[col + 32];
+    const float t = fmaxf(part_lse_all_j, part_lse_all_j_2);
+    const float t_2 =
+        t +
+        logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t)) -
+        (part_target_all_j + part_target_all_j_2);
+    loss += labels_v >= 0 ? t_2 * loss_weight_value : 0.0f;
+    loss = block_sum<THREADS>(loss);
+    if (threadIdx.x == 0)
+        eval_loss[0] = eval_loss_value + loss;
 }

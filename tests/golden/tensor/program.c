@@ -39,8 +39,8 @@ enum {
     K_add_rms_norm_32x32,
     K_swiglu_dropout_32x24_of_32,
     K_cross_entropy_part_32x32,
-    K_cross_entropy_join_cross_entropy_grad_32x32,
-    K_sum_add_32,
+    K_cross_entropy_join_sum_add_32,
+    K_cross_entropy_grad_32x32,
     K_rms_norm_grad_32x32,
     K_dropout_32x24,
     K_swiglu_grad_32x24,
@@ -55,7 +55,7 @@ enum {
     K_add_rms_norm_32x32_2_results,
     K_swiglu_32x24_of_32,
     K_add_rms_norm_32x32_1_result,
-    K_cross_entropy_join_32,
+    K_cross_entropy_join_sum_add_32_1_result,
 };
 
 #define KERNEL(name, threads, shared) [K_##name] = {#name, threads, shared}
@@ -75,8 +75,8 @@ static const RtKernel kernels[] = {
     KERNEL(add_rms_norm_32x32, 256, 0),
     KERNEL(swiglu_dropout_32x24_of_32, 192, 0),
     KERNEL(cross_entropy_part_32x32, 256, 0),
-    KERNEL(cross_entropy_join_cross_entropy_grad_32x32, 256, 0),
-    KERNEL(sum_add_32, 32, 0),
+    KERNEL(cross_entropy_join_sum_add_32, 32, 0),
+    KERNEL(cross_entropy_grad_32x32, 256, 0),
     KERNEL(rms_norm_grad_32x32, 256, 0),
     KERNEL(dropout_32x24, 192, 0),
     KERNEL(swiglu_grad_32x24, 192, 0),
@@ -91,7 +91,7 @@ static const RtKernel kernels[] = {
     KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(swiglu_32x24_of_32, 192, 0),
     KERNEL(add_rms_norm_32x32_1_result, 256, 0),
-    KERNEL(cross_entropy_join_32, 32, 0),
+    KERNEL(cross_entropy_join_sum_add_32_1_result, 32, 0),
 };
 
 /* ---- matrix products by cuBLASLt: C[m,n] = alpha op(A) op(B) + beta C ---- */
@@ -512,8 +512,8 @@ static void layers_0_mlp_forward(Rt *rt) {
         &norm_weight, &mlp_residual, &norm_rstd, &norm);
 }
 
-/* lm_head, loss.rows, loss.
- * 6 launches, 77.9 kFLOP, 26.0 KiB. */
+/* lm_head, loss.rows.
+ * 5 launches, 71.1 kFLOP, 17.9 KiB. */
 static void lm_head_and_loss_forward(Rt *rt) {
     /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* f32 [32, 32] */
@@ -538,26 +538,28 @@ static void lm_head_and_loss_forward(Rt *rt) {
     RtPtr target_all = rt_scratch(rt, LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows: cross_entropy_join, cross_entropy_grad -> lm_head, rows */
+    /* loss.rows: cross_entropy_join, sum, add -> step_loss, rows_lse */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
-    RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
-    RtPtr rows = rt_scratch(rt, LOSS_ROWS); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_cross_entropy_join_cross_entropy_grad_32x32, RT_GRID(1, 1, 1), &labels,
-        &loss_weight, &lse_all, &target_all, &lm_head, &loss_grad, &group_rank, &rows);
-
-    /* loss: sum, add -> step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
-    rt_on_stream(rt, RT_STREAM_SIDE);
-    rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &step_loss);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
+    RtPtr rows_lse = rt_scratch(rt, LOSS_ROWS_LSE); /* f32 [32, 1] */
+    RT_LAUNCH(rt, K_cross_entropy_join_sum_add_32, RT_GRID(1, 1, 1), &labels, &loss_weight,
+        &lse_all, &target_all, &step_loss, &rows_lse);
 }
 
 /* lm_head, norm.
- * 3 launches, 75.8 kFLOP, 32.2 KiB. */
+ * 4 launches, 80.1 kFLOP, 40.5 KiB. */
 static void lm_head_and_norm_backward(Rt *rt) {
-    /* model.norm.grad: matmul -> norm_grad */
+    /* lm_head.grad, in place: cross_entropy_grad -> lm_head */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* f32 [32, 32] */
+    RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
+    RtPtr rows_lse = rt_scratch(rt, LOSS_ROWS_LSE); /* f32 [32, 1] */
+    RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
+    RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
+    RtPtr group_rank = rt_state(rt, GROUP_RANK); /* i32 [1] */
+    RT_LAUNCH(rt, K_cross_entropy_grad_32x32, RT_GRID(1, 1, 1), &lm_head, &labels, &rows_lse,
+        &loss_grad, &loss_weight, &group_rank);
+
+    /* model.norm.grad: matmul -> norm_grad */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, lm_head, lm_head_weight, norm_grad);
@@ -737,7 +739,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 49 launches, 914 kFLOP, 397 KiB of operands and results. */
+ * 49 launches, 912 kFLOP, 397 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -997,8 +999,8 @@ static void layers_0_mlp_evaluate(Rt *rt) {
         &norm_weight, &norm);
 }
 
-/* lm_head, loss.rows, loss.
- * 6 launches, 71.1 kFLOP, 18.0 KiB. */
+/* lm_head, loss.rows.
+ * 5 launches, 71.1 kFLOP, 17.8 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head: matmul -> lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
@@ -1022,19 +1024,15 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     RtPtr target_all = rt_scratch(rt, EVALUATE_LOSS_ROWS_PART_TARGET_ALL); /* f32 [64, 1] */
     rt_all_gather(rt, RT_TENSOR, target_all, target, 32, RT_F32);
 
-    /* loss.rows: cross_entropy_join -> rows */
+    /* loss.rows: cross_entropy_join, sum, add -> eval_loss */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
-    RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_cross_entropy_join_32, RT_GRID(1, 1, 1), &labels, &loss_weight, &lse_all,
-        &target_all, &rows);
-
-    /* loss: sum, add -> eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
-    RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
+    RT_LAUNCH(rt, K_cross_entropy_join_sum_add_32_1_result, RT_GRID(1, 1, 1), &labels,
+        &loss_weight, &lse_all, &target_all, &eval_loss);
 }
 
 /* The loss and metrics of one held-out micro-batch.
- * 25 launches, 450 kFLOP, 181 KiB of operands and results. */
+ * 24 launches, 450 kFLOP, 181 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);
@@ -1162,7 +1160,7 @@ static const RtProgram program = {
         .enqueue = evaluate,
         .outputs = evaluate_outputs,
         .output_count = EVALUATE_OUTPUTS,
-        .launches = 25,
+        .launches = 24,
     },
     .training = {
         .batch = 2,
@@ -1206,10 +1204,10 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.446093,
-        .arena_bytes = 8582656,
-        .process_bytes = 1055588824,
-        .flops = 1014784.0,
+        .iteration_ms = 0.448405,
+        .arena_bytes = 8582400,
+        .process_bytes = 1055580436,
+        .flops = 1012320.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
         .kernel_launches = 52.0,
