@@ -332,11 +332,13 @@ mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
     build/unit/test_low_rank
 mutant many_rows_computed_by_one_block gen/plan/group.c \
     'MOST_SUMMED_ROWS = 128' 'MOST_SUMMED_ROWS = 129' build/unit/test_fusion
+mutant one_launch_shows_two_values gen/plan/group.c \
+    '!(is_observed(a) && is_observed(b))' '!(is_observed(a) && is_observed(b) && a == b)' build/unit/test_fusion
 mutant inner_values_take_parameters gen/plan/group.c \
     '
     group_drop_stores(g, group, joined); /* makes room for more parameters */' '' build/unit/test_fusion
 mutant made_for_a_template_in_a_row_kernel gen/plan/group.c \
-    '|| !leaves_to_templates(g, group, op))' '|| (!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank
+    '!leaves_to_templates(g, group, op))' '(!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank
 mutant made_for_a_shared_kernel_left_alone gen/plan/group.c \
     '!op_shares_prologue(readers[0])' 'readers[0]' build/unit/test_low_rank
 mutant grad_of_a_alone_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \

@@ -74,22 +74,39 @@ static void print_ops(const Plan *plan, const Kernel *k, StrBuf *out) {
         sb_puts(out, ", one per slice (z) of the grid");
 }
 
-/* If launches differ in the number of rows, writes the cost per row, at a large number of rows. */
-static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
+/* The launch's cost with another number of rows. */
+static Cost cost_at(const Plan *plan, const Kernel *k, const Launch *launch, int64_t rows) {
+    Launch one = *launch;
+    if (kernel_takes_rows(k))
+        one.scalar[0] = rows;
+    else
+        one.grid[0] = rows;
+    return launch_work(plan, &one);
+}
+
+/* Where launches differ in the number of rows: what each row adds, and what remains, such as partial
+ * sums. */
+static void print_cost_of_rows(const Plan *plan, const Kernel *k, const Launch *launch,
+                               StrBuf *out) {
     enum { MANY = 1 << 24 };
+    Cost few = cost_at(plan, k, launch, MANY), many = cost_at(plan, k, launch, 2 * MANY);
+    double bytes = (many.issued_bytes - few.issued_bytes) / MANY;
+    double flops = (many.flops - few.flops) / MANY, rest = few.issued_bytes - MANY * bytes;
+    sb_printf(out, "%.0f bytes, %.0f FLOPs per row", bytes, flops);
+    if (rest >= 1)
+        sb_printf(out, ", %.0f bytes more per launch", rest);
+}
+
+static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
     Launch one = *launch;
     one.joined_count = 0;
-    bool grows = k->body && !k->rows;
-    if (grows && kernel_takes_rows(k))
-        one.scalar[0] = MANY;
-    else if (grows)
-        one.grid[0] = MANY;
-    double share = grows ? MANY : 1;
+    if (k->body && !k->rows) {
+        print_cost_of_rows(plan, k, &one, out);
+        return;
+    }
     Cost work = launch_work(plan, &one);
-    sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes / share, work.flops / share,
-              grows        ? "row"
-              : k->strided ? "slice"
-                           : "launch");
+    sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes, work.flops,
+              k->strided ? "slice" : "launch");
 }
 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {

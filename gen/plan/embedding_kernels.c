@@ -1,5 +1,6 @@
 /* The gradient of an embedding: sorts places by id, then sums each id's run of places. Kernels and
  * geometry as in the template's head comment. */
+#include "base/limits.h"
 #include "base/rounding.h"
 #include "plan/template_kernels.h"
 
@@ -158,7 +159,7 @@ void plan_embedding_grad(Plan *plan, Entry entry, const Group *group) {
                  .hidden = value_cols(op->out[0]),
                  .count = 1};
     ENSURE(value_dense(s.dw), "%s: gradient of an embedding table with a stride", op->name);
-    ENSURE(s.tokens <= INT32_MAX / 2, "%s: more places than an int", op->name);
+    ENSURE(s.tokens <= MOST_ROWS, "%s: more places than an int", op->name);
     while (s.count < s.tokens)
         s.count *= 2;
     s.vector = vector_of(&s);

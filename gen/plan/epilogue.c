@@ -53,11 +53,8 @@ static int64_t group_bytes(const Grouping *g, const Group *group, int *operands)
     *operands = 0;
     if (group->count == 0)
         return 0;
-    Body *body = group->body;
-    if (group->count > 1) {
-        body = body_copy(body);
-        group_drop_stores(g, group, body);
-    }
+    Body *body = body_copy(group->body);
+    group_drop_stores(g, group, body);
     return bytes_of(body, operands);
 }
 
@@ -164,7 +161,7 @@ static bool take_over(Grouping *g, int *host, int reader) {
     bool moves_down;
     Split s;
     const Group *a = &g->groups[*host], *b = &g->groups[reader];
-    if (!b->body || b->epilogue || !reads_result(b, a) || (group_observed(a) && group_observed(b)))
+    if (!b->body || b->epilogue || !reads_result(b, a) || !groups_may_share(a, b))
         return false;
     if (!groups_can_meet(g, *host, reader, &moves_down) || !best_split(g, a, b, &s))
         return false;

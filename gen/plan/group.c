@@ -82,11 +82,17 @@ static bool group_shares(const Group *group, const Op *op) {
     return false;
 }
 
-bool group_observed(const Group *group) {
+static bool is_observed(const Group *group) {
     for (int i = 0; i < group->count; i++)
         if (group->ops[i]->observe)
             return true;
     return false;
+}
+
+/* A launch shows one value, and runs either in each micro-step or only in a step's last. */
+bool groups_may_share(const Group *a, const Group *b) {
+    return a->ops[0]->ends_step == b->ops[0]->ends_step && !a->ops[0]->apart && !b->ops[0]->apart &&
+           !(is_observed(a) && is_observed(b));
 }
 
 /* Only some kernels take the number of rows as an argument. */
@@ -131,17 +137,15 @@ static Body *laid_along(Body *body, const Body *other) {
     return along ? body_upright(body) : body;
 }
 
-static Body *joined_body(const Grouping *g, const Group *group, const Op *op, Body *body) {
+static Body *joined_body(const Grouping *g, const Group *group, const Group *alone) {
+    const Op *op = alone->ops[0];
     if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
         return NULL;
-    if (group_observed(group) && op->observe)
+    if (!groups_may_share(group, alone) || !rows_grow_alike(g, group, op, alone->body) ||
+        !leaves_to_templates(g, group, op))
         return NULL;
-    if (group->ops[0]->ends_step != op->ends_step || group->ops[0]->apart || op->apart)
-        return NULL;
-    if (!rows_grow_alike(g, group, op, body) || !leaves_to_templates(g, group, op))
-        return NULL;
-    return fuse_bodies(g->plan->program, laid_along(group->body, body),
-                       laid_along(body, group->body));
+    return fuse_bodies(g->plan->program, laid_along(group->body, alone->body),
+                       laid_along(alone->body, group->body));
 }
 
 static void move_to_end(Grouping *g, int index) {
@@ -153,10 +157,10 @@ static void move_to_end(Grouping *g, int index) {
 
 /* Joins the op to group `index` if the two can be made adjacent. */
 static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
-    Body *joined = joined_body(g, &g->groups[index], op, body);
+    Group alone = {.ops = &op, .count = 1, .body = body};
+    Body *joined = joined_body(g, &g->groups[index], &alone);
     if (!joined)
         return false;
-    Group alone = {.ops = &op, .count = 1};
     if (conflicts_after(g, index, &alone)) {
         if (conflicts_after(g, index, &g->groups[index]))
             return false;

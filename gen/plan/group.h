@@ -36,14 +36,15 @@ void group_append(Arena *, Group *, const Op *, Body *part);
 /* Whether the order of the two matters. */
 bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);
-bool group_observed(const Group *);
+/* Whether one launch may serve both, as far as their ops' flags tell. */
+bool groups_may_share(const Group *, const Group *);
 /* Whether group `later` can move up to group `first`, or else `first` down to `later`. */
 bool groups_can_meet(const Grouping *, int first, int later, bool *moves_down);
 void group_move(Grouping *, int from, int to); /* to a later place */
 void group_remove(Grouping *, int index);
 /* Whether nothing outside the group reads the value, a result of one of its ops. */
 bool group_hides(const Grouping *, const Group *, const Value *);
-/* Drops stores that nothing outside the group reads. The body must be that of several ops. */
+/* Drops stores that nothing outside the group reads. */
 void group_drop_stores(const Grouping *, const Group *, Body *);
 
 /* Whether the op's template has an epilogue: a body that decides what becomes of its result. */

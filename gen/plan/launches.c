@@ -54,6 +54,18 @@ static void plan_group(const Grouping *g, const Group *group) {
         plan_op(g->plan, g->entry, group);
 }
 
+static void ensure_observed(const PlanEntry *entry, const Graph *graph, Arena *scratch) {
+    bool *shown = arena_array(scratch, (size_t)graph->op_count + 1, sizeof *shown);
+    for (int i = 0; i < entry->launch_count; i++)
+        for (int k = 0; k < entry->launches[i].op_count; k++) {
+            const Op *op = entry->launches[i].ops[k];
+            shown[op->id] |= entry->launches[i].observe == op->observe;
+        }
+    for (int i = 0; i < graph->op_count; i++)
+        ENSURE(!graph->ops[i]->observe || shown[i], "no launch shows the result of %s",
+               graph->ops[i]->name);
+}
+
 static void plan_entry(Plan *plan, Entry entry) {
     const Graph *graph = &plan->program->entry[entry];
     bool fusion = plan->spec->compile.fusion;
@@ -74,6 +86,7 @@ static void plan_entry(Plan *plan, Entry entry) {
     plan_expect_launches(plan, entry, g.count + g.count / 8); /* some ops take several */
     for (int i = 0; i < g.count; i++)
         plan_group(&g, &g.groups[i]);
+    ensure_observed(&plan->entry[entry], graph, &scratch);
     arena_free(&scratch);
 }
 

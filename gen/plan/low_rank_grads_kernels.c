@@ -2,6 +2,7 @@
  * leaves partial sums per block, and one that adds them. Geometry as in the template's head comment.
  * With a prologue, the first kernel makes dy itself, for one or two paths, and x of another path, with
  * the same tiles and thus the same bits. */
+#include "base/limits.h"
 #include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
@@ -148,7 +149,7 @@ static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
     g.shape.pointwise = of_a || is_made_pointwise(plan->program, &plan->entry[entry].uses, op);
     g.shape.beside_a = op->attr.beside_a;
     g.shape.only_a = of_a && !op->attr.beside_a;
-    ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
+    ENSURE(g.shape.rows <= MOST_ROWS && g.shape.features <= MOST_ROWS,
            "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
     g.tiles = low_rank_tiles(g.shape, plan->device);
     ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);

@@ -1,6 +1,7 @@
 /* The first product of a low-rank path, x A^T, by one kernel, which can also make x. Geometry as in
  * the template's head comment. The kernel has the same tiles with and without a prologue, and thus
  * the same bits. */
+#include "base/limits.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"
@@ -17,7 +18,7 @@ typedef struct {
 static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
     LowRankMatmul g = {.op = op, .x = op->in[0], .a = op->in[1], .u = op->out[0]};
     g.shape = low_rank_shape(g.x, g.u);
-    ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
+    ENSURE(g.shape.rows <= MOST_ROWS && g.shape.features <= MOST_ROWS,
            "%s: x has more rows or columns than an int", op->name);
     g.rows = low_rank_rows(g.shape, plan->device);
     return g;

@@ -64,8 +64,7 @@ static bool a_kernel_serves(const Grouping *g, const Group *group) {
 static bool add_host(const Grouping *g, const Group *group, const Group *reader, Group *joined) {
     const Op *op = reader->ops[0];
     if (!op_is(op, TRAIT_PROLOGUE) || group->count == GROUP_OPS ||
-        op->ends_step != group->ops[0]->ends_step || op->apart || group->ops[0]->apart ||
-        (group_observed(group) && group_observed(reader)) || !makes_operand(group->body, op))
+        !groups_may_share(group, reader) || !makes_operand(group->body, op))
         return false;
     *joined = *group;
     group_append(g->plan->program->arena, joined, op, NULL);

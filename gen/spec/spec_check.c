@@ -1,5 +1,7 @@
 /* Checks that involve several keys: derived defaults, missing keys, keys without effect, and
  * invalid combinations. One short function per subject. */
+#include "base/limits.h"
+#include "base/rounding.h"
 #include "spec/resolve.h"
 #include <float.h>
 #include <string.h>
@@ -82,10 +84,11 @@ static void check_lengths(const Spec *spec) {
                    "training.seq_len = %lld exceeds model.max_position_embeddings = %lld",
                    (long long)spec->training.seq_len,
                    (long long)spec->model.max_position_embeddings);
-    if (tokens > INT32_MAX)
+    if (tokens > MOST_ROWS)
         user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
                    "lower it, and raise gradient_accumulation_steps",
-                   "a micro-batch of %lld tokens exceeds the limit of 2^31 - 1", (long long)tokens);
+                   "a micro-batch of %lld tokens exceeds the limit of %d", (long long)tokens,
+                   MOST_ROWS);
     if (spec->data.max_target_tokens > tokens)
         user_error(spec_pos(spec, KEY_data_max_target_tokens),
                    "lower it, or set it to 0 to allow a target for every token",
@@ -298,12 +301,29 @@ static void check_rows(Arena *arena, const Spec *spec) {
                    (long long)ranks, (long long)of_rank);
 }
 
+/* Of a micro-batch. */
+static int64_t rows_of_logits(const Spec *spec) {
+    int64_t rows = spec_micro_batch_tokens(spec), targets = spec->data.max_target_tokens;
+    return spec->compile.skip_ignored_rows && targets > 0 && targets < rows ? targets : rows;
+}
+
+/* The head's ops are repeated for each chunk, and planning takes time with the square of that. */
+static void check_chunks(Arena *arena, const Spec *spec) {
+    enum { MOST_CHUNKS = 4096 };
+    int64_t rows = rows_of_logits(spec);
+    if (!spec_effective(spec, KEY_compile_head_chunk_tokens) ||
+        rows <= MOST_CHUNKS * spec->compile.head_chunk_tokens)
+        return;
+    user_error(spec_pos(spec, KEY_compile_head_chunk_tokens),
+               arena_printf(arena, "set it to at least %lld",
+                            (long long)ceil_div(rows, MOST_CHUNKS)),
+               "compile.head_chunk_tokens = %lld cuts %lld rows of logits into more than %d chunks",
+               (long long)spec->compile.head_chunk_tokens, (long long)rows, MOST_CHUNKS);
+}
+
 /* Logits that are computed in chunks never exist all at the same time. */
 static void check_gather(Arena *arena, const Spec *spec) {
-    int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
-    int64_t targets = spec->data.max_target_tokens;
-    if (spec->compile.skip_ignored_rows && targets > 0 && targets < rows)
-        rows = targets;
+    int64_t rows = rows_of_logits(spec);
     if (!spec->parallelism.gather_outputs ||
         !spec_effective(spec, KEY_parallelism_gather_outputs) ||
         !spec_effective(spec, KEY_compile_head_chunk_tokens) ||
@@ -387,6 +407,7 @@ static void check_language(Arena *arena, Spec *spec) {
     check_heads(arena, spec);
     check_rope(spec);
     check_lengths(spec);
+    check_chunks(arena, spec);
     check_adapter(arena, spec);
     check_modules_to_save(spec);
     check_quantization(spec);

@@ -301,6 +301,21 @@ static void test_few_rows_are_computed_where_they_are_summed(void **state) {
     assert_int_equal(launches_of_sums(129), 3);
 }
 
+/* A dump reads one value after a launch. */
+static void test_launch_shows_one_value(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *x = op1(&h, OP_silu, "x", matrix(&h, "a", ROLE_FROZEN, 4, 64), NULL, NULL);
+    op1(&h, OP_silu, "y", x, NULL, matrix(&h, "kept", ROLE_GRADIENT, 4, 64));
+    for (int i = 0; i < 2; i++) h.graph->ops[i]->observe = h.graph->ops[i]->name;
+    Plan *plan = plan_of(h.program, true);
+    assert_int_equal(launches(plan), 2);
+    for (int i = 0; i < 2; i++)
+        assert_ptr_equal(plan->entry[ENTRY_MICRO_STEP].launches[i].observed, h.graph->ops[i]->out[0]);
+    arena_free(&arena);
+}
+
 /* What earlier ops of a group pass on takes no parameter, so that more ops fit. */
 static void test_inner_values_take_no_parameters(void **state) {
     (void)state;
@@ -517,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_store_in_place_beside_a_row_sum),
         cmocka_unit_test(test_inner_values_stay_in_registers),
         cmocka_unit_test(test_few_rows_are_computed_where_they_are_summed),
+        cmocka_unit_test(test_launch_shows_one_value),
         cmocka_unit_test(test_inner_values_take_no_parameters),
         cmocka_unit_test(test_convolution_with_epilogue),
         cmocka_unit_test(test_result_with_other_readers_is_stored),
