@@ -59,8 +59,10 @@ void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
 }
 
 void passes_undo_after_recompute(Program *p) {
-    for (int e = 0; e < ENTRY_COUNT; e++)
+    for (int e = 0; e < ENTRY_COUNT; e++) {
         graph_set_ops(p, &p->entry[e], p->undone[e].ops, p->undone[e].op_count);
+        p->entry[e].name = p->undone[e].name;
+    }
     for (const Pass *pass = first_after_recompute(); pass < pass_list + pass_count; pass++)
         if (pass->undo)
             pass->undo(p);

@@ -321,14 +321,17 @@ static void same_again(int stages, const char *const *sets, int count) {
     const Spec *spec = spec_of_text(&arena, base, sets, count);
     Program *p = model_build(&arena, spec);
     p->stage.count = stages;
-    passes_run(p, spec, NULL, NULL);
+    StrBuf before = {0};
+    passes_run(p, spec, "recompute", &before);
     char *once = text_of(p);
     passes_undo_after_recompute(p);
     char *undone = text_of(p);
     passes_run_after_recompute(p, spec);
     char *again = text_of(p);
     assert_string_not_equal(once, undone);
+    assert_string_equal(before.text, undone);
     assert_string_equal(once, again);
+    sb_free(&before);
     free(once);
     free(undone);
     free(again);
