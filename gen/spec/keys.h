@@ -340,7 +340,7 @@
     K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS, WEIGHTS,                           \
       "Gradients with a larger global norm are scaled down to this norm; 0 turns clipping off.")   \
     K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, RUN,                              \
-      "Steps between progress lines.")                                                             \
+      "Steps between progress lines; evaluations and checkpoints print one too.")                  \
     K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS, RUN,                              \
       "Steps between evaluations; 0 evaluates only before and after training.")                    \
     K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES, WEIGHTS,                           \
@@ -509,9 +509,11 @@
 
 #define DATA_KEYS(K)                                                                               \
     K(data, format, CHOICE(DataFormat), "text", "", ALWAYS, WEIGHTS,                               \
-      "text: bytes as tokens; jsonl: one sample per line, whose strings are bytes as tokens; "     \
-      "tokens: shards of tokens; synthetic: random; idx: images and labels in MNIST's format; "    \
-      "image_folder: one folder per class.")                                                       \
+      "text: bytes as tokens; jsonl: one sample per line, {\"prompt\": \"\", "                     \
+      "\"completion\": \"\"}, {\"text\": \"\"} or arrays input_ids and labels, or for dpo "        \
+      "prompt, chosen and rejected; strings are bytes as tokens; tokens: shards of tokens; "       \
+      "synthetic: random; idx: images and labels in MNIST's format; image_folder: one folder "     \
+      "per class.")                                                                                \
     K(data, train, STRINGS, "[]", "", FROM_FILES, RUN, "Files or patterns to train on.")           \
     K(data, validation, STRINGS, "[]", "", FROM_FILES, RUN,                                        \
       "Held-out files or patterns; without them, eval_fraction of train is held out.")             \
