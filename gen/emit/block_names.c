@@ -7,6 +7,7 @@
 #include "graph/op_table.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -140,6 +141,80 @@ static bool has_label(const Labels *l, const Group *g, const char *label) {
     return false;
 }
 
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Returns the first label of a loop's function in which something is counted; NULL: none. */
+static const char *counted_label(const Naming *n, int block) {
+    const Block *b = &n->out->blocks[block];
+    for (int i = 0; b->times > 1 && i < n->of_block[block].count; i++) {
+        const char *label = label_at(n->labels, &n->of_block[block], i);
+        if (strchr(label, '*'))
+            return label;
+    }
+    return NULL;
+}
+
+static bool same_count(const char *a, const char *b) {
+    size_t star = strcspn(a, "*");
+    return star == strcspn(b, "*") && memcmp(a, b, star) == 0;
+}
+
+/* Returns "8_to_10", and these numbers: of the first and of the last call of a loop's function. NULL
+ * if nothing is counted. */
+static const char *range_of(const Naming *n, int block, int *from, int *to) {
+    Arena *arena = n->labels->arena;
+    const Run *run = &n->out->blocks[block].pointers.run;
+    const Launch *first = &n->labels->entry->launches[run->first];
+    const Launch *last = first + (run->times - 1) * run->stride;
+    for (int i = 0; i < run->length; i++)
+        if (counted_name(arena, first[i].ops[0]->name, launch_last_op(&last[i])->name, from, to))
+            return arena_printf(arena, "%d_to_%d", *from, *to);
+    return NULL;
+}
+
+/* Whether the entry has a module beyond these of the label's: layers.3 if they are layers 0 to 2. */
+static bool has_more(const Labels *l, const char *label, int from, int to) {
+    size_t outer = strlen(l->container), star = strcspn(label, "*");
+    for (int i = 0; i < l->entry->launch_count; i++) {
+        const char *name = l->entry->launches[i].ops[0]->name;
+        name += strncmp(name, l->container, outer) == 0 ? outer : 0;
+        if (strncmp(name, label, star) != 0 || !part_is_number(name + star))
+            continue;
+        long number = strtol(name + star, NULL, 10);
+        if (number < (from < to ? from : to) || number > (from < to ? to : from))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the range that tells a loop's function from those of another loop that counts the same
+ * modules; NULL: there is no such loop, or the function is called for all of the modules. */
+static const char *needed_range(const Naming *n, int block) {
+    const char *label = counted_label(n, block);
+    const char *own = course(n->labels, &n->of_block[block]);
+    int from, to;
+    for (int i = 0; label && i < n->out->count; i++) {
+        const char *other = counted_label(n, i);
+        if (n->out->blocks[i].loop == n->out->blocks[block].loop || !other ||
+            !same_count(label, other) || strcmp(own, course(n->labels, &n->of_block[i])) != 0)
+            continue;
+        const char *range = range_of(n, block, &from, &to);
+        return range && has_more(n->labels, label, from, to) ? range : NULL;
+    }
+    return NULL;
+}
+
+/* Puts ranges into the labels of functions that need them, once calls after loops are known. */
+static void put_ranges(const Naming *n) {
+    const Labels *l = n->labels;
+    const char **range = arena_array(l->arena, (size_t)n->out->count + 1, sizeof *range);
+    for (int b = 0; b < n->out->count; b++)
+        range[b] = needed_range(n, b);
+    for (int b = 0; b < n->out->count; b++)
+        for (int i = n->of_block[b].first, end = i + n->of_block[b].count; range[b] && i < end; i++)
+            l->label[i] = with_range(l->arena, l->label[i], range[b]);
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* Returns the text as an identifier, without stars. */
@@ -222,6 +297,7 @@ static void list_contents(const Naming *n, int block) {
 void name_blocks(const Labels *labels, const Group *of_block, Blocks *blocks) {
     Naming n = {labels, of_block, NULL, blocks};
     n.subject = arena_array(labels->arena, (size_t)blocks->count + 1, sizeof *n.subject);
+    put_ranges(&n);
     for (int i = 0; i < blocks->count; i++)
         n.subject[i] = subject_of(labels, &of_block[i]);
     for (int i = 0; i < blocks->count; i++) {

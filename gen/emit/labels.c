@@ -28,41 +28,6 @@ static const char *container_of(const Labels *l) {
     return "";
 }
 
-static const Op *last_time(const Labels *l, const Run *run, int launch) {
-    return launch_last_op(
-        &l->entry->launches[run->first + launch + (run->times - 1) * run->stride]);
-}
-
-/* Returns "layers." for a repeated run that begins with layers.0.mlp. */
-static const char *counted_module(const Labels *l, const Run *run) {
-    const char *name =
-        starred_name(l->arena, op_at(l, run->first)->name, last_time(l, run, 0)->name);
-    return arena_strndup(l->arena, name, strcspn(name, "*"));
-}
-
-/* Whether another run of the entry counts the same modules in the same direction. */
-static bool needs_range(const Labels *l, const Rolled *rolled, const Run *run) {
-    for (int r = 0; r < rolled->count; r++) {
-        const Run *other = &rolled->runs[r];
-        if (other != run && other->times > 1 &&
-            is_backward(op_at(l, other->first)) == is_backward(op_at(l, run->first)) &&
-            strcmp(counted_module(l, other), counted_module(l, run)) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Returns "8_to_10", the numbers of the run's first and last iteration; "*" if nothing is
- * counted. */
-static const char *range_of(const Labels *l, const Run *run) {
-    int from, to;
-    for (int i = 0; i < run->length; i++)
-        if (counted_name(l->arena, op_at(l, run->first + i)->name, last_time(l, run, i)->name,
-                         &from, &to))
-            return arena_printf(l->arena, "%d_to_%d", from, to);
-    return "*";
-}
-
 static bool is_part(const char *part, const char *const *words) {
     for (; *words; words++)
         if (strlen(*words) == part_length(part) && strncmp(part, *words, part_length(part)) == 0)
@@ -116,6 +81,11 @@ static int weight_of(const Labels *l, const Launch *launch) {
     return -1;
 }
 
+const char *with_range(Arena *arena, const char *name, const char *range) {
+    const char *star = strchr(name, '*');
+    return star ? arena_printf(arena, "%.*s%s%s", (int)(star - name), name, range, star + 1) : name;
+}
+
 /* The range of a launch that several layers share: "0_to_1". */
 static const char *range_within(Arena *arena, const char *from, const char *to) {
     int begin, end;
@@ -124,18 +94,16 @@ static const char *range_within(Arena *arena, const char *from, const char *to) 
 }
 
 /* Returns the label of a launch of the run, without the container. */
-static const char *label_of(const Labels *l, const Run *run, int launch, const char *range) {
+static const char *label_of(const Labels *l, const Run *run, int launch) {
     const Launch *first = &l->entry->launches[run->first + launch];
     const Launch *last = first + (run->times - 1) * run->stride;
     int weight = weight_of(l, first);
     const char *from = weight < 0 ? first->ops[0]->name : first->arg[weight]->name;
     const char *to = weight < 0 ? launch_last_op(last)->name : last->arg[weight]->name;
-    const char *name = starred_name(l->arena, from, to), *star = strchr(name, '*');
-    if (star && run->times == 1)
-        range = range_within(l->arena, from, to);
-    if (star)
-        name = arena_printf(l->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
-    else if (run->times > 1 && strcmp(to, from) != 0) /* not numbered in each iteration */
+    const char *name = starred_name(l->arena, from, to);
+    if (run->times == 1)
+        name = with_range(l->arena, name, range_within(l->arena, from, to));
+    else if (!strchr(name, '*') && strcmp(to, from) != 0) /* not numbered in each iteration */
         name = without_numbers(l->arena, first_number(from) ? from : to);
     const char *module = module_name(l->arena, name);
     size_t outer = strlen(l->container);
@@ -169,9 +137,8 @@ Labels labels_of(Arena *arena, const Plan *plan, const PlanEntry *entry, const R
         l.first_backward++;
     for (int r = 0; r < rolled->count; r++) {
         const Run *run = &rolled->runs[r];
-        const char *range = needs_range(&l, rolled, run) ? range_of(&l, run) : "*";
         for (int i = 0; i < run->length; i++)
-            l.label[run->first + i] = label_of(&l, run, i, range);
+            l.label[run->first + i] = label_of(&l, run, i);
     }
     return l;
 }

@@ -192,6 +192,43 @@ static void test_a_function_is_cut_where_the_last_layer_differs(void **state) {
                  "lm_head_forward 1, lm_head_backward 1");
 }
 
+/* Five layers as above, and then a loop over a part of eight layers from layer `first` on. */
+static const char *functions_of_two_loops(int first, Phase phase) {
+    static const char *const ops[] = {"self_attn.q_proj", "self_attn.o_proj", "mlp.up_proj",
+                                      "mlp.down_proj"};
+    Row rows[29];
+    for (int i = 0; i < 20; i++)
+        rows[i] = (Row){.op = arena_printf(&arena, "model.layers.%d.%s", i / 4, ops[i % 4]),
+                        .lines = 30,
+                        .uses = 9,
+                        .like = i == 19 ? 0 : i % 4 + 1};
+    for (int i = 20; i < 28; i++)
+        rows[i] = (Row){.op = arena_printf(&arena, "model.layers.%d.norm", first + i - 20),
+                        .lines = 30,
+                        .phase = phase,
+                        .like = 5};
+    rows[28] = (Row)BACKWARD("lm_head", 4);
+    Blocks blocks;
+    return functions_of(rows, 29, &blocks);
+}
+
+/* It includes the call after the loop. */
+static void test_a_range_tells_loops_apart(void **state) {
+    (void)state;
+    assert_string_equal(functions_of_two_loops(5, PHASE_FORWARD),
+                        "layers_0_to_4_self_attn_forward 2, layers_0_to_3_mlp_forward 2, "
+                        "layers_0_to_4_self_attn_forward 2, layers_4_mlp_forward 2, "
+                        "layers_5_to_12_forward 1, lm_head_backward 1");
+    assert_string_equal(functions_of_two_loops(0, PHASE_FORWARD), /* all layers */
+                        "layers_0_to_4_self_attn_forward 2, layers_0_to_3_mlp_forward 2, "
+                        "layers_0_to_4_self_attn_forward 2, layers_4_mlp_forward 2, "
+                        "layers_forward 1, lm_head_backward 1");
+    assert_string_equal(functions_of_two_loops(5, PHASE_BACKWARD),
+                        "layers_self_attn_forward 2, layers_mlp_forward 2, "
+                        "layers_self_attn_forward 2, layers_4_mlp_forward 2, "
+                        "layers_backward 1, lm_head_backward 1");
+}
+
 /* One module stays whole if it is only a little too long. */
 static void test_a_module_may_be_a_little_too_long(void **state) {
     (void)state;
@@ -265,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_a_series_stays_together),
         cmocka_unit_test(test_the_last_layer_calls_functions_of_the_loop),
         cmocka_unit_test(test_a_function_is_cut_where_the_last_layer_differs),
+        cmocka_unit_test(test_a_range_tells_loops_apart),
         cmocka_unit_test(test_a_module_may_be_a_little_too_long),
         cmocka_unit_test(test_backward_belongs_to_the_weight_that_it_reads),
         cmocka_unit_test(test_small_neighbours_are_named_together),

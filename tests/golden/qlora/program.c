@@ -353,9 +353,9 @@ static const RtGemm gemms[] = {
 
 /* ---- entry points, each after the functions that it calls ---- */
 
-/* model.layers.0_to_2.self_attn: k_proj, v_proj.
+/* model.layers.*.self_attn: k_proj, v_proj.
  * 12 launches, 8.34 kFLOP, 7.50 KiB; called for layer = 0 to 2. */
-static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
+static void layers_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.k_proj.weight.fetch: fetch -> k_proj_weight */
     RtPtr k_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT); /* bf16 [16, 32] */
     RtPtr k_proj_weight_codes = /* u8 [16, 16] */
@@ -437,10 +437,9 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
         &v_proj_weight_absmax_whole, &v_proj_weight_absmax2, &absmax_bounds, &v_proj_weight_absmax);
 }
 
-/* model.layers.0_to_2.self_attn.o_proj: fetch, absmax_whole, codes, absmax_offset, absmax2,
- * absmax.
+/* model.layers.*.self_attn.o_proj: fetch, absmax_whole, codes, absmax_offset, absmax2, absmax.
  * 6 launches, 7.28 kFLOP, 7.43 KiB; called for layer = 0 to 2. */
-static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
+static void layers_self_attn_o_proj_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.fetch: fetch -> o_proj_weight */
     RtPtr o_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 16] */
@@ -479,9 +478,9 @@ static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
         &absmax_bounds, &absmax);
 }
 
-/* model.layers.0_to_2.mlp: gate_proj, up_proj.
+/* model.layers.*.mlp: gate_proj, up_proj.
  * 12 launches, 20.8 kFLOP, 22.2 KiB; called for layer = 0 to 2. */
-static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
+static void layers_mlp_load(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.weight.fetch: fetch -> gate_proj_weight */
     RtPtr gate_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr gate_proj_weight_codes = /* u8 [48, 16] */
@@ -565,9 +564,9 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
         &up_proj_weight_absmax);
 }
 
-/* model.layers.0_to_2: self_attn.q_proj, mlp.down_proj.
+/* model.layers.*: self_attn.q_proj, mlp.down_proj.
  * 12 launches, 17.7 kFLOP, 18.5 KiB; called for layer = 0 to 2. */
-static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
+static void layers_self_attn_and_mlp_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.weight.fetch: fetch -> q_proj_weight */
     RtPtr q_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr q_proj_weight_codes = /* u8 [32, 16] */
@@ -700,12 +699,12 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
  * 131 launches, 163 kFLOP, 178 KiB of operands and results. */
 static void load(Rt *rt) {
     for (int layer = 0; layer < 3; layer++) {
-        layers_0_to_2_self_attn_k_proj_and_v_proj_load(rt, layer);
-        layers_0_to_2_self_attn_o_proj_load(rt, layer);
-        layers_0_to_2_mlp_load(rt, layer);
+        layers_self_attn_k_proj_and_v_proj_load(rt, layer);
+        layers_self_attn_o_proj_load(rt, layer);
+        layers_mlp_load(rt, layer);
     }
     for (int layer = 0; layer < 3; layer++)
-        layers_0_to_2_self_attn_and_mlp_load(rt, layer);
+        layers_self_attn_and_mlp_load(rt, layer);
     rope_and_layers_0_to_2_load(rt);
 }
 
