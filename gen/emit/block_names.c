@@ -270,9 +270,14 @@ static const char *function_name(const Naming *n, int block) {
 
 /* "model.", if the group is of a module in it. */
 static const char *container_of(const Labels *l, const Group *g) {
-    const char *name = l->entry->launches[g->first].ops[0]->name;
-    bool within = strncmp(name, l->container, strlen(l->container)) == 0;
-    return within && label_module(l->label[g->first]) > 0 ? l->container : "";
+    const char *label = l->label[g->first];
+    size_t outer = strlen(l->container);
+    for (int i = g->first; label_module(label) > 0 && i < g->first + g->count; i++) {
+        const char *name = l->entry->launches[i].ops[0]->name;
+        if (strncmp(name, l->container, outer) == 0 && same_part(name + outer, label))
+            return l->container;
+    }
+    return "";
 }
 
 /* Lists what the block has parts of, if it is more than one. */

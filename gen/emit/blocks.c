@@ -58,15 +58,10 @@ static int lines_of(const Cut *c, int first, int count) {
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static bool same_module(const char *a, const char *b) {
-    size_t length = label_module(a);
-    return length == label_module(b) && memcmp(a, b, length) == 0;
-}
-
 /* Makes one group per module, with separate groups for the forward and the backward pass. */
 static void cut_at_modules(Cut *c, const Run *run, bool whole) {
     for (int i = run->first, first = i, end = i + run->length; i < end; i++)
-        if (i + 1 == end || !same_module(c->labels.label[i], c->labels.label[i + 1]) ||
+        if (i + 1 == end || !in_one_module(c->labels.label[i], c->labels.label[i + 1]) ||
             i + 1 == c->labels.first_backward) {
             c->groups[c->group_count++] = (Group){first, i + 1 - first, whole};
             first = i + 1;

@@ -18,6 +18,11 @@ size_t label_module(const char *label) {
     return number ? (size_t)(number - label) + part_length(number) : 0;
 }
 
+bool in_one_module(const char *a, const char *b) {
+    size_t length = label_module(a);
+    return length == label_module(b) && memcmp(a, b, length) == 0;
+}
+
 /* Returns the container in the name of the entry's first numbered module. */
 static const char *container_of(const Labels *l) {
     for (int i = 0; i < l->entry->launch_count; i++) {
@@ -93,9 +98,27 @@ static const char *range_within(Arena *arena, const char *from, const char *to) 
     return counts ? arena_printf(arena, "%d_to_%d", begin, end) : "*";
 }
 
+static bool reads(const Launch *launch, const Value *v) {
+    for (int a = 0; a < launch->arg_count; a++)
+        if (launch->read[a] && value_overlaps(launch->arg[a], v))
+            return true;
+    return false;
+}
+
+/* Returns the launch of the run that names this one: itself, or, if it decodes a weight for another
+ * module, the launch that reads this. A reference may read the model's weights. */
+static int named_after(const Labels *l, const Run *run, int launch) {
+    const Launch *launches = &l->entry->launches[run->first];
+    const Op *op = launches[launch].ops[0];
+    for (int i = launch + 1; op_is(op, TRAIT_DECODES) && i < run->length; i++)
+        if (reads(&launches[i], op->out[0]))
+            return in_one_module(op->name, launches[i].ops[0]->name) ? launch : i;
+    return launch;
+}
+
 /* Returns the label of a launch of the run, without the container. */
 static const char *label_of(const Labels *l, const Run *run, int launch) {
-    const Launch *first = &l->entry->launches[run->first + launch];
+    const Launch *first = &l->entry->launches[run->first + named_after(l, run, launch)];
     const Launch *last = first + (run->times - 1) * run->stride;
     int weight = weight_of(l, first);
     const char *from = weight < 0 ? first->ops[0]->name : first->arg[weight]->name;

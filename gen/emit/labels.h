@@ -6,8 +6,9 @@
 #include "plan/plan.h"
 
 /* A launch has a label: the name of its first op without the container, or in backward of the weight
- * that it reads, because the gradient of an operand is named after the operand. A launch of a
- * repeated run has a star in place of what is counted, until name_blocks knows what the names need. */
+ * that it reads, because the gradient of an operand is named after the operand. If it decodes a weight
+ * for another module, it has the label of the launch there that reads this. A launch of a repeated run
+ * has a star in place of what is counted, until name_blocks knows what the names need. */
 typedef struct {
     Arena *arena;
     const Plan *plan;
@@ -29,6 +30,8 @@ bool is_backward(const Op *);
 /* Length of the module that a label begins with, up to its first number: "features.3" for
  * features.3.conv.0.1. 0 if the label has no number. */
 size_t label_module(const char *label);
+/* Whether names are of one module, as above. */
+bool in_one_module(const char *a, const char *b);
 /* Returns "layers.8_to_10.mlp" for layers.*.mlp and 8_to_10. */
 const char *with_range(Arena *, const char *name, const char *range);
 /* Length of the parts that all labels of the group have in common. */

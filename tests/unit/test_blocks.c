@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "emit/blocks.h"
+#include "graph/op_table.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ typedef struct {
     int lines;
     Phase phase;
     const char *weight; /* that it reads; or NULL */
-    int uses;           /* one buffer per number; 0: none */
+    int uses;           /* one buffer per number; 0: none. A decode makes it */
     OpKind kind;
     int like; /* launches with the same number, other than 0, differ only in their names */
 } Row;
@@ -58,8 +59,12 @@ static Launch launch_of(const Row *row, int index) {
         .kind = LAUNCH_ZERO, .grid = {row->like ? -row->like : index}, .ops = ops, .op_count = 1};
     if (row->weight)
         launch.arg[launch.arg_count++] = value_named(row->weight, ROLE_FROZEN);
-    if (row->uses)
-        launch.arg[launch.arg_count++] = buffer_of(row->uses);
+    if (row->uses) {
+        bool decodes = op_is(op, TRAIT_DECODES);
+        launch.written[launch.arg_count] = decodes;
+        launch.read[launch.arg_count] = !decodes;
+        launch.arg[launch.arg_count++] = op->out[0] = buffer_of(row->uses);
+    }
     while (3 + launch.arg_count / 5 + launch.arg_count < row->lines) {
         launch.arg[launch.arg_count] = counter_of(row->like, launch.arg_count);
         launch.arg_count++;
@@ -253,6 +258,24 @@ static void test_backward_belongs_to_the_weight_that_it_reads(void **state) {
     EXPECT(rows, "layers_0_mlp_backward 2, layers_0_self_attn_backward 2");
 }
 
+/* As in DPO, whose reference reads the weights of the model. */
+static void test_a_decode_belongs_to_the_module_that_reads_it(void **state) {
+    (void)state;
+    Row rows[17];
+    for (int i = 0; i < 16; i++) {
+        const char *op = i % 2 ? "reference.model.layers.%d.mlp.up_proj"
+                               : "model.layers.%d.mlp.up_proj.weight.decoded";
+        rows[i] = (Row){.op = arena_printf(&arena, op, i / 2), .lines = 30, .like = i % 2 + 1};
+        rows[i].kind = i % 2 ? OP_matmul : OP_decode_4bit;
+        rows[i].uses = 8;
+    }
+    rows[16] = (Row)BACKWARD("lm_head", 4);
+    EXPECT(rows, "reference_model_layers_forward 2, lm_head_backward 1");
+    for (int i = 1; i < 16; i += 2)
+        rows[i].uses = 9; /* something else */
+    EXPECT(rows, "layers_and_reference_model_layers_forward 2, lm_head_backward 1");
+}
+
 static void test_small_neighbours_are_named_together(void **state) {
     (void)state;
     static const Row two[] = {FORWARD("lm_head", 9), FORWARD("loss.rows", 9), FORWARD("loss", 9),
@@ -305,6 +328,7 @@ int main(void) {
         cmocka_unit_test(test_a_range_tells_loops_apart),
         cmocka_unit_test(test_a_module_may_be_a_little_too_long),
         cmocka_unit_test(test_backward_belongs_to_the_weight_that_it_reads),
+        cmocka_unit_test(test_a_decode_belongs_to_the_module_that_reads_it),
         cmocka_unit_test(test_small_neighbours_are_named_together),
         cmocka_unit_test(test_a_function_lists_its_parts),
     };
