@@ -152,8 +152,8 @@ static Sequence sequence(Body *body, const Op *op, int row) {
 static Pair pair_at(Body *body, const Op *op, int number) {
     int first = step_binary(body, STEP_MUL, number, step_const_int(body, 2));
     int second = step_binary(body, STEP_ADD, first, step_const_int(body, 1));
-    step_hinted(body, first, "chosen");
-    step_hinted(body, second, "rejected");
+    step_hinted(body, first, "chosen_row");
+    step_hinted(body, second, "rejected_row");
     Pair pair = {.chosen = sequence(body, op, first), .rejected = sequence(body, op, second)};
     pair.there = step_binary(body, STEP_LT, step_const(body, 0), pair.chosen.targets);
     return pair;
