@@ -148,14 +148,36 @@ static const Launch *maker_elsewhere(const Emit *e, const Launch *launch) {
     return NULL;
 }
 
-/* Why a launch on another stream than compute waits for nothing. */
-static const char *why_no_wait(const Stretch *s, int index) {
-    const Launch *first = maker_elsewhere(s->e, launch_at(s, index));
-    const Launch *last = maker_elsewhere(s->e, last_at(s, index));
+/* Whether a launch is not the only one of its op, and others run another kernel. */
+static bool is_one_of_several(const Emit *e, const Launch *launch) {
+    const char *op = launch->ops[0]->name, *kernel = launch_name(e->plan, launch);
+    for (int i = 0; i < e->entry->launch_count; i++) {
+        const Launch *other = &e->entry->launches[i];
+        if (strcmp(other->ops[0]->name, op) == 0 &&
+            strcmp(launch_name(e->plan, other), kernel) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Writes why a launch on another stream than compute waits for nothing. */
+static void put_why_no_wait(const Stretch *s, int index) {
+    const Emit *e = s->e;
+    const Launch *first = maker_elsewhere(e, launch_at(s, index));
+    const Launch *last = maker_elsewhere(e, last_at(s, index));
     const char *name = first && last ? common_name(s, first, last) : NULL;
-    if (name)
-        return arena_printf(s->e->arena, "%s: waited for before", name);
-    return first || last ? "waited for before" : "reads no result of another stream";
+    if (!name) {
+        put_line(e, first || last ? "/* waited for before */"
+                                  : "/* reads no result of another stream */");
+        return;
+    }
+    const char *by = "", *kernel = launch_name(e->plan, first);
+    if (is_one_of_several(e, first) && !strcmp(kernel, launch_name(e->plan, last)))
+        by = arena_printf(e->arena, "by %s", kernel);
+    size_t length = strlen("/*  : waited for before */") + strlen(name) + strlen(by);
+    const char *line = arena_printf(e->arena, "\n%*s * ", e->indent, "");
+    const char *joint = !*by ? "" : (size_t)e->indent + length <= PAGE ? " " : line;
+    put_line(e, arena_printf(e->arena, "/* %s%s%s: waited for before */", name, joint, by));
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -308,7 +330,7 @@ static void put_on_stream(const Stretch *s, int index) {
     if (launch->stream != STREAM_COMPUTE && !stays(s, index - 1))
         put_switch(s->e, launch->stream);
     if (launch->stream != STREAM_COMPUTE && !waits_here(s, index))
-        put_line(s->e, arena_printf(s->e->arena, "/* %s */", why_no_wait(s, index)));
+        put_why_no_wait(s, index);
     if (launch->forks)
         put_wait(s->e, STREAM_COMPUTE, NULL);
     for (int w = 0; w < launch->wait_count; w++)

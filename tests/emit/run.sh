@@ -208,6 +208,15 @@ test_layers_share_functions() {
             END { for (f in in_) functions++; exit n != 6 || functions != 1 }' "$program"
 }
 
+# Two kernels compute what attention's op is called after. What waits for neither says which one it reads.
+test_waits_name_the_kernel() {
+    emit specs/lora_r16.toml -o "$work/waits" || return 1
+    program=$work/waits/program.c
+    grep -A1 '^    /\* model.layers.\*.self_attn.grad$' "$program" |
+        grep -q '^     \* by attention_backward_kv_rope_128x4x32_of_304: waited for before \*/$' &&
+        ! grep -q 'self_attn.grad: waited for before' "$program"
+}
+
 # A later pass over a row reads the vector that an earlier one has stored.
 test_sums_are_computed_once() {
     emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&

@@ -443,7 +443,7 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
-    /* model.layers.1.mlp.act.grad: waited for before */
+    /* model.layers.1.mlp.act.grad by swiglu_grad_32x48: waited for before */
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_gate, post_attention_layernorm,
         gate_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
@@ -628,7 +628,7 @@ static void layers_0_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
-    /* model.layers.0.mlp.act.grad: waited for before */
+    /* model.layers.0.mlp.act.grad by swiglu_grad_32x48: waited for before */
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_gate, post_attention_layernorm,
         gate_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
