@@ -21,6 +21,7 @@ typedef struct {
     const PlanEntry *entry;
     Span here, loop;
     bool precedes; /* `here` precedes the loop */
+    int differing; /* launches that differ */
 } Apart;
 
 static const char *name_of(const Launch *launch) { return launch->ops[0]->name; }
@@ -93,14 +94,29 @@ static int layer_number(const Apart *a) {
     return number;
 }
 
-/* The last such launch, because what follows a layer tells more than what precedes it. If the loop
- * begins in the middle of this layer, it contains the others. */
+static const char *which(const Apart *a, const char *does, const char *launch) {
+    const char *text = arena_printf(a->arena, "which %s %s", does, launch);
+    if (a->differing < 2)
+        return text;
+    bool fits = strlen("    /* Not in the loop, , among others. */") + strlen(text) <= PAGE;
+    return arena_printf(a->arena, "%s,%samong others", text, fits ? " " : "\n     * ");
+}
+
+/* The pattern of a launch that the loop has and the layer has not; NULL: it has. If the loop begins in
+ * the middle of this layer, it contains the others. */
+static const char *missing_here(const Apart *a, int in_loop, int layer) {
+    int from, to;
+    const char *pattern = counted(a, in_loop, &from, &to);
+    return pattern && is_next(layer, from, to) && !is_here(a, in_loop) ? pattern : NULL;
+}
+
+/* The last such launch, because what follows a layer tells more than what precedes it. */
 static const char *only_in_loop(const Apart *a) {
-    int from, to, layer = layer_number(a);
+    int layer = layer_number(a);
     for (int i = a->loop.count - 1; i >= 0; i--) {
-        const char *pattern = counted(a, i, &from, &to);
-        if (pattern && is_next(layer, from, to) && !is_here(a, i))
-            return arena_printf(a->arena, "which also launches %s", pattern);
+        const char *pattern = missing_here(a, i, layer);
+        if (pattern)
+            return which(a, "also launches", pattern);
     }
     return NULL;
 }
@@ -114,25 +130,37 @@ static const char *begins_in_a_layer(const Apart *a) {
     return NULL;
 }
 
-/* The last launch between the layer and the loop, or within the layer, that the loop does not
- * have. */
-static const char *only_here(const Apart *a) {
+/* The last launch between the layer and the loop, or within the layer, that the loop does not have;
+ * also counts these. */
+static const char *last_only_here(const Apart *a, int *count) {
     const char *extra = NULL, *found = NULL;
+    int extras = 0;
+    *count = 0;
     for (int k = 0; k < a->here.count; k++) {
         int i = a->precedes ? a->here.count - 1 - k : k;
-        if (like_in_loop(a, i) >= 0)
+        if (like_in_loop(a, i) >= 0) {
             found = extra;
-        else
+            *count = extras;
+        } else {
             extra = name_of(&a->here.launches[i]);
+            extras++;
+        }
     }
-    return found ? arena_printf(a->arena, "which does not launch %s", found) : NULL;
+    return found;
+}
+
+static const char *only_here(const Apart *a) {
+    int count;
+    const char *found = last_only_here(a, &count);
+    return found ? which(a, "does not launch", found) : NULL;
 }
 
 /* What the op does in the loop and here, in lines of at most PAGE columns. */
 static const char *contrast(const Apart *a, const char *op, const char *does, const char *there,
                             const char *here) {
     bool fits = strlen("     * , here . */") + strlen(there) + strlen(here) <= PAGE;
-    return arena_printf(a->arena, "where %s %s\n     * %s,%s%s", op, does, there,
+    return arena_printf(a->arena, "where%s %s %s\n     * %s,%s%s",
+                        a->differing > 1 ? ", among others," : "", op, does, there,
                         fits ? " here " : "\n     * here ", here);
 }
 
@@ -194,12 +222,34 @@ static const char *first_difference(const Apart *a, Difference *difference) {
     return text;
 }
 
+static Difference *const differences[] = {other_kernel, other_stream, other_waits};
+enum { DIFFERENCES = sizeof differences / sizeof *differences };
+
+static bool differs(const Apart *a, int here, int like) {
+    for (int d = 0; d < DIFFERENCES; d++)
+        if (differences[d](a, "", &a->loop.launches[like], &a->here.launches[here]))
+            return true;
+    return false;
+}
+
+static int count_differing(const Apart *a) {
+    int count, layer = layer_number(a);
+    last_only_here(a, &count);
+    for (int i = 0; i < a->loop.count; i++)
+        count += missing_here(a, i, layer) != NULL;
+    for (int i = 0; i < a->here.count; i++) {
+        int like = like_in_loop(a, i);
+        count += like >= 0 && differs(a, i, like);
+    }
+    return count;
+}
+
 /* The differences that tell most come first; the others may only follow from them. */
-static const char *how_it_differs(const Apart *a) {
-    static Difference *const differences[] = {other_kernel, other_stream, other_waits};
+static const char *how_it_differs(Apart *a) {
+    a->differing = count_differing(a);
     const char *text = only_in_loop(a);
-    for (size_t i = 0; !text && i < sizeof differences / sizeof *differences; i++)
-        text = first_difference(a, differences[i]);
+    for (int d = 0; !text && d < DIFFERENCES; d++)
+        text = first_difference(a, differences[d]);
     if (!text)
         text = only_here(a);
     return text ? text : begins_in_a_layer(a);

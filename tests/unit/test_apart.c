@@ -13,9 +13,13 @@
 
 static Arena arena;
 
-static Plan *plan_of(const char *const *settings, int count) {
-    Spec *spec = spec_read(&arena, "specs/base_tiny.toml", settings, count);
+static Plan *plan_of_file(const char *file, const char *const *settings, int count) {
+    Spec *spec = spec_read(&arena, file, settings, count);
     return plan_of_spec(&arena, spec, device_read(&arena, spec->job.device, (Pos){0}));
+}
+
+static Plan *plan_of(const char *const *settings, int count) {
+    return plan_of_file("specs/base_tiny.toml", settings, count);
 }
 
 /* Returns the comments on layers outside loops, joined. */
@@ -70,6 +74,21 @@ static void test_other_waits(void **state) {
            "     * no other stream, here for the compute stream");
 }
 
+static void test_several_differences(void **state) {
+    (void)state;
+    Plan *plan = plan_of(NULL, 0);
+    launch_called(plan, ENTRY_EVALUATE, "model.layers.0.mlp.act")->stream = STREAM_SIDE;
+    launch_called(plan, ENTRY_EVALUATE, "model.layers.0.mlp.down_proj")->forks = true;
+    expect(plan, ENTRY_EVALUATE,
+           "where, among others, model.layers.*.mlp.act runs on\n"
+           "     * the compute stream, here on the side stream");
+    plan = plan_of_file("specs/lora_r16.toml", NULL, 0);
+    expect(plan, ENTRY_MICRO_STEP, "which also launches model.layers.*.input_layernorm.grad");
+    launch_called(plan, ENTRY_MICRO_STEP, "model.layers.0.mlp.act.grad")->forks = true;
+    expect(plan, ENTRY_MICRO_STEP,
+           "which also launches model.layers.*.input_layernorm.grad, among others");
+}
+
 static void test_a_launch_between_the_layers(void **state) {
     (void)state;
     static const char *const settings[] = {"parallelism.data_parallel_replicate_degree=2",
@@ -95,6 +114,7 @@ int main(void) {
         cmocka_unit_test(test_another_kernel),
         cmocka_unit_test(test_another_stream),
         cmocka_unit_test(test_other_waits),
+        cmocka_unit_test(test_several_differences),
         cmocka_unit_test(test_a_launch_between_the_layers),
         cmocka_unit_test(test_a_loop_that_begins_in_the_middle_of_a_layer),
     };

@@ -1434,7 +1434,7 @@ static void evaluate(Rt *rt) {
     embed_tokens_and_layers_0_evaluate(rt);
     for (int layer = 1; layer < 4; layer++)
         layers_evaluate(rt, layer);
-    /* Not in the loop, where model.layers.*.mlp_residual is done by
+    /* Not in the loop, where, among others, model.layers.*.mlp_residual is done by
      * add_rms_norm_8192x1024_2_results, here by add_rms_norm_8192x1024_1_result. */
     norm_to_lm_head_chunk_0_evaluate(rt);
     loss_rows_chunk_0_to_loss_evaluate(rt);

@@ -844,7 +844,7 @@ static void micro_step(Rt *rt) {
         layers_mlp_to_attn_residual_backward(rt, layer);
         layers_self_attn_to_vectors_backward(rt, layer);
     }
-    /* Not in the loop, where model.layers.*.mlp.down_proj.weight.grad runs on
+    /* Not in the loop, where, among others, model.layers.*.mlp.down_proj.weight.grad runs on
      * the side stream, here on the compute stream. */
     layers_0_mlp_to_attn_residual_backward(rt);
     layers_0_self_attn_to_adamw_backward(rt);

@@ -1436,7 +1436,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
         layers_self_attn_and_input_layernorm_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad, among others. */
     layers_mlp_backward(rt, 0);
     layers_mlp_and_post_attention_layernorm_backward(rt, 0);
     layers_0_self_attn_backward(rt);
