@@ -8,6 +8,8 @@
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
+#include <string.h>
+
 typedef struct Part {
     Value *value;
     bool owned; /* made only for this operand: may be added onto in place */
@@ -55,13 +57,31 @@ static const char *gradient_name(Backward *b, const Value *operand) {
     return arena_printf(b->program->arena, "%s.grad", operand->name);
 }
 
+/* The sum has the name of the gradient; what had it until now, in one place, is called a part. */
+static void call_part(Backward *b, const Part *part, const char *gradient) {
+    Storage *storage = part->value->storage;
+    const char *name = arena_printf(b->program->arena, "%s.part", gradient);
+    if (!part->owned)
+        return;
+    for (int i = 0; i < b->graph->op_count; i++)
+        for (int k = 0; k < b->graph->ops[i]->out_count; k++) {
+            Value *v = b->graph->ops[i]->out[k];
+            if (v->storage == storage && strcmp(v->name, gradient) == 0)
+                v->name = name;
+        }
+    if (strcmp(storage->name, gradient) == 0)
+        storage->name = name;
+}
+
 Value *backward_of(Backward *b, Value *result) {
+    const char *name = gradient_name(b, result);
     Part *part = b->parts[result->id];
     while (part && part->older) {
         Value *in[] = {part->older->value, part->value};
-        Value *sum = op_add(b->program, b->graph, OP_add, gradient_name(b, result), in, 2,
-                            (Attr){0}, result->pos)
-                         ->out[0];
+        call_part(b, part->older, name);
+        call_part(b, part, name);
+        Value *sum =
+            op_add(b->program, b->graph, OP_add, name, in, 2, (Attr){0}, result->pos)->out[0];
         part->older->value = sum;
         part->older->owned = true;
         part = b->parts[result->id] = part->older;

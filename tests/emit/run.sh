@@ -217,6 +217,14 @@ test_waits_name_the_kernel() {
         ! grep -q 'self_attn.grad: waited for before' "$program"
 }
 
+# Of a gradient's parts and their sum, only the sum has its name.
+test_sums_have_the_gradients_name() {
+    emit specs/mobilenet_v2_tiny.toml -o "$work/parts" || return 1
+    buffers=$work/parts/buffers.h
+    grep -q '^#define FEATURES_15_RESIDUAL_GRAD ' "$buffers" && grep -q '^#define FEATURES_15_RESIDUAL_GRAD_PART ' "$buffers" &&
+        ! grep -q '_GRAD\(_PART\)*__[0-9]' "$buffers"
+}
+
 # A later pass over a row reads the vector that an earlier one has stored.
 test_sums_are_computed_once() {
     emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&

@@ -1074,10 +1074,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x64(
         const float xhat = convert<float>(attn_residual_v[j]) * post_attention_layernorm_rstd_row;
         const float dxhat =
             convert<float>(post_attention_layernorm_grad_v[j]) * convert<float>(weight_v[j]);
-        const float attn_residual_grad_rounded =
+        const float attn_residual_grad_part_rounded =
             rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
         const float attn_residual_grad_j =
-            convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_rounded;
+            convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_part_rounded;
         attn_residual_grad_v[j] = convert<__nv_bfloat16>(attn_residual_grad_j);
     }
     store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);

@@ -920,10 +920,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / COLS);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * COLS + col];
-    const float attn_residual_grad_rounded =
+    const float attn_residual_grad_part_rounded =
         rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
-    attn_residual_grad[row * COLS + col] =
-        convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_rounded);
+    const float attn_residual_grad_j =
+        convert<float>(mlp_residual_grad_v) + attn_residual_grad_part_rounded;
+    attn_residual_grad[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_grad_j);
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
