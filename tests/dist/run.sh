@@ -444,9 +444,11 @@ name = "sgd"
 [data]
 format = "synthetic"
 TOML
-    plan() { ./gpuopt-gen --plan "$spec" --set "$(ranks 2)" --set "$1" --set "$2"; }
+    plan() { ./gpuopt-gen --plan "$spec" --set "$(ranks 2)" --set "$1" --set "$2" "${@:3}"; }
     plan model.hidden_size=8 data.pin_memory=true | grep -q 'cards: one card would be faster' &&
         ! plan model.hidden_size=1024 training.per_device_train_batch_size=4096 | grep -q 'one card would be faster' &&
+        plan parallelism.pipeline_parallel_degree=2 "$(ranks 1)" --set model.num_hidden_layers=2 \
+            --set model.hidden_size=8 | grep -q 'cards: one card would be faster: stages wait' &&
         plan model.hidden_size=8 "$(ranks 9)" | grep -q 'cards: 2 nodes of 8, 50 GB/s a card between them'
 }
 
