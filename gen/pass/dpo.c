@@ -18,12 +18,12 @@
 
 static const struct {
     const char *name, *counter;
-} metrics[] = {{"rewards/accuracies", "rewards.accuracies"},
-               {"rewards/margins", "rewards.margins"},
-               {"rewards/chosen", "rewards.chosen"},
-               {"rewards/rejected", "rewards.rejected"},
-               {"logps/chosen", "logps.chosen"},
-               {"logps/rejected", "logps.rejected"}};
+} metrics[] = {{"rewards/accuracies", "rewards_accuracies"},
+               {"rewards/margins", "rewards_margins"},
+               {"rewards/chosen", "rewards_chosen"},
+               {"rewards/rejected", "rewards_rejected"},
+               {"logps/chosen", "logps_chosen"},
+               {"logps/rejected", "logps_rejected"}};
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
 typedef struct {
