@@ -29,10 +29,11 @@ static void open_loader(Rt *rt) {
         rt_fail("%s", error);
     int64_t rows = loader_facts(rt->loader)->train_rows;
     if (rows > 0 && rows < rt->data_ranks * rt->card_count)
-        rt_fail("%d %s cannot share %lld training rows; lower "
-                "parallelism.data_parallel_replicate_degree to %lld or less",
+        rt_fail("%d %s cannot share %lld training row%s; lower the product of "
+                "parallelism.data_parallel_replicate_degree and data_parallel_shard_degree to "
+                "%lld%s, or add data",
                 rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
-                (long long)rows, (long long)rows);
+                (long long)rows, rows == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : " or less");
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
 }
 
@@ -60,10 +61,10 @@ static void show_shortage(const Rt *rt, const LoaderFacts *facts) {
                "loss of 0\n",
                (long long)facts->aimless_rows, (long long)facts->train_rows);
     if (facts->padding_share > 0.5 && !data->packing)
-        printf("data: %.0f %% of the places in rows are padding: a %s has %.1f tokens on average, "
-               "training.seq_len is %lld; data.packing = true puts several into a row\n",
-               100 * facts->padding_share, data->pairs ? "pair" : "sample", facts->mean_tokens,
-               (long long)rt->program->training.seq_len);
+        printf("data: %.0f %% of the places in rows are padding: a %s has %lld places and, on "
+               "average, %.1f tokens; data.packing = true puts several into a row\n",
+               100 * facts->padding_share, data->pairs ? "pair" : "sample",
+               (long long)rt->program->training.seq_len, facts->mean_tokens);
 }
 
 /* A held-out loss of samples that were trained on does not show what was learnt. */
@@ -94,6 +95,13 @@ static void show_random_base(const Rt *rt) {
                "model.weights or --init\n");
 }
 
+/* Counts those of both files, trained on and held out. */
+static void show_overlong(const LoaderFacts *facts, const char *unit) {
+    if (facts->truncated > 0)
+        printf("data: %lld %s%s cut, longer than a row\n", (long long)facts->truncated, unit,
+               facts->truncated == 1 ? " was" : "s were");
+}
+
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     char cards[16] = "";
@@ -110,12 +118,10 @@ static void show_start(const Rt *rt) {
     show_bytes(rt, facts);
     show_shortage(rt, facts);
     show_reused(&rt->program->data);
-    if (facts->truncated > 0)
-        printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,
-               rt->program->data.pairs ? "pairs" : "samples");
+    show_overlong(facts, rt->program->data.pairs ? "pair" : "sample");
     if (facts->skipped > 0 && rt->program->data.pairs)
-        printf("data: %lld pairs are longer than a row and were left out\n",
-               (long long)facts->skipped);
+        printf("data: %lld pair%s left out, longer than a row\n", (long long)facts->skipped,
+               facts->skipped == 1 ? " was" : "s were");
     else if (facts->skipped > 0)
         printf("data: %lld of %lld images could not be used and were left out\n",
                (long long)facts->skipped,
