@@ -38,6 +38,7 @@ images     tests/images/run.sh
 lint       tests/lint/run.sh
 golden     tests/golden/run.sh
 gpu        tests/gpu/run.sh
+bases      tests/study/bases.sh
 tokenize   tests/runtime/tokenize.sh
 lintself   tests/lint/self.sh
 error      tests/error/run.sh

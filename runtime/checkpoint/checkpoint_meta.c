@@ -193,6 +193,7 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
         .cublaslt_version = (int64_t)rt->device.cublaslt_version,
         .gemm_algorithms = json_array(),
         .evaluations = evaluations_json(rt),
+        .data_sha256 = rt->data_sha256,
     };
     for (int i = 0; rt->gemms && i < program->gemm_count; i++)
         json_array_append_new(meta->gemm_algorithms, json_integer(gemm_algorithm(rt, i)));
@@ -219,6 +220,8 @@ bool meta_write(const CheckpointMeta *meta, const char *dir, char *error, size_t
         rt_internal("a member of meta.json has no value");
     char crc[9];
     json_object_set(object, "evaluations", meta->evaluations);
+    if (meta->data_sha256 && meta->data_sha256[0])
+        json_object_set_new(object, "data_sha256", json_string(meta->data_sha256));
     object_crc32(object, crc);
     json_object_set_new(object, "crc32", json_string(crc));
     char *text = json_dumps(object, JSON_INDENT(2));
@@ -252,6 +255,7 @@ static bool meta_unpack(CheckpointMeta *meta, const char *path, char *error, siz
 #undef X
 #undef Y
     meta->evaluations = json_object_get(meta->root, "evaluations");
+    meta->data_sha256 = json_string_value(json_object_get(meta->root, "data_sha256"));
     if (!status)
         json_decref(meta->gemm_algorithms); /* root owns it */
     return status ? fail(error, error_size, path, reason.text) : true;

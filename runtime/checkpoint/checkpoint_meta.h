@@ -26,6 +26,7 @@ typedef struct {
     int64_t driver_version, cublaslt_version;
     json_t *gemm_algorithms; /* ids in the order of the program's table */
     json_t *evaluations;     /* an array of [step, loss, metrics...]; NULL: none */
+    const char *data_sha256; /* of the data and the initial weights; "", NULL: unknown */
 } CheckpointMeta;
 
 /* Computes the checksum of frozen parameters. Call it once they have their values and before

@@ -89,8 +89,9 @@ run_program() {
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
 
-# recorded MODEL NAME: prints a value of the record that a training run leaves with its model.
-recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.json" 2>/dev/null || :; }
+# recorded FILE NAME: prints a value of the record that a training run leaves with its model
+# (trainer_state.json), or with a checkpoint (meta.json).
+recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1" 2>/dev/null || :; }
 
 # differs A B: whether both values are known, and differ.
 differs() { [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
@@ -98,29 +99,32 @@ differs() { [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
 # of_training NAME: prints a number of [training] in the resolved spec on standard input.
 of_training() { sed -n '/^\[training\]/,/^$/s/^'"$1"' = \([0-9]*\).*/\1/p'; }
 
-# warn_of_other_base SPEC MODEL: says if MODEL was trained with another recipe (the keys that weights depend
-# on), with another seed (--seed), on other data, or from other weights. Training it again without being asked
-# would replace a result that may have taken hours, and another version of the compiler may only have another
-# default. A model without a record is taken as it is; one without a record of its recipe has one of the whole
-# spec.
-warn_of_other_base() {
+# otherwise_trained SPEC RECORD: prints how the training that a record is of differs from that of SPEC: by its
+# recipe (the keys that weights depend on), its seed (--seed), its data or the weights that it began with.
+# What is not recorded does not differ; without the hash of a recipe, there is one of the whole spec.
+otherwise_trained() {
     resolved=$("$GEN" --print-spec "$1" 2>/dev/null) || return 0
     hash=recipe_sha256
     [ -n "$(recorded "$2" $hash)" ] || hash=spec_sha256
     now=$(printf '%s\n' "$resolved" | sed -n "s/^# .*$hash //p")
     seed=$(printf '%s\n' "$resolved" | of_training seed)
-    make --no-print-directory -s build/inputs
+    make --no-print-directory -s build/inputs >&2
     read_now=$(printf '%s\n' "$resolved" | build/inputs)
     if differs "$(recorded "$2" $hash)" "$now"; then
-        echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
-            "gpuopt-gen; to train it again: make run SPEC=$1" >&2
+        echo "from another version of $1, or with --set, or by another version of gpuopt-gen"
     elif differs "$(recorded "$2" seed)" "$seed"; then
-        echo "warning: $2 was trained with --seed $(recorded "$2" seed), but $1 has training.seed = $seed; to" \
-            "train it again: make run SPEC=$1" >&2
+        echo "with --seed $(recorded "$2" seed), but $1 has training.seed = $seed"
     elif differs "$(recorded "$2" data_sha256)" "$read_now"; then
-        echo "warning: $2 was trained on other data than $1 has now, or from other weights; to train it" \
-            "again: make run SPEC=$1" >&2
+        echo "on other data than $1 has now, or from other weights"
     fi
+}
+
+# warn_of_other_base SPEC MODEL: says if MODEL was trained otherwise than SPEC would. Training it again without
+# being asked would replace a result that may have taken hours, and another version of the compiler may only
+# have another default. A model without a record is taken as it is.
+warn_of_other_base() {
+    how=$(otherwise_trained "$1" "$2/trainer_state.json")
+    [ -z "$how" ] || echo "warning: $2 was trained $how; to train it again: make run SPEC=$1" >&2
 }
 
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
@@ -128,9 +132,21 @@ warn_of_other_base() {
 # spec cannot be read any more.
 lacking() {
     [ -e "$2/config.json" ] || { echo "is not there yet"; return; }
-    learnt=$(recorded "$2" global_step)
+    learnt=$(recorded "$2/trainer_state.json" global_step)
     wanted=$("$GEN" --print-spec "$1" 2>/dev/null | of_training steps)
     [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
+}
+
+# resumes SPEC CHECKPOINTS: whether the newest checkpoint is of the training that SPEC describes now, as an
+# interrupted run leaves it; says so if it is not. Otherwise the model would be of two recipes, and recorded as
+# if it were of one.
+resumes() {
+    record=$(grep -Hs '"sequence":' "$2"/step_*/meta.json | sed 's/\(.*\):.*: *\([0-9]*\).*/\2 \1/' | sort -n |
+        sed -n '$s/^[0-9]* //p')
+    how=$(otherwise_trained "$1" "$record")
+    [ -n "$how" ] || return 0
+    echo "it starts from the beginning, because ${record%/*} was trained $how"
+    return 1
 }
 
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
@@ -145,8 +161,7 @@ train_base() {
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")
-    # An interrupted run left checkpoints: resume it.
-    if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ]; then
+    if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ] && resumes "$base_spec" "$base/out/checkpoints"; then
         run_program "$base" --resume
     else
         run_program "$base" ""

@@ -1,0 +1,102 @@
+#!/bin/sh
+# When make run trains the base of an experiment ([model] weights = "FILE.toml") from the beginning, and when it
+# resumes it, on the simulated device. Prints `ok bases NAME` or `FAIL bases NAME`; exits with 1 if any failed.
+#
+#     tests/study/bases.sh [NAME...]     all tests, or those named
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/env.sh
+. tests/lib.sh
+suite=bases
+export GEN="${GPUOPT_GEN:-./gpuopt-gen}"
+work=build/bases_test
+base=build/retrained_base
+export SIM_OPTIMIZE=-O0
+rm -rf $work $base
+mkdir -p $work
+
+# write_base STEPS [LINE]...: the spec of the base; lines after its [training].
+write_base() {
+    { cat <<SPEC; shift; printf '%s\n' "$@"; } >$work/retrained_base.toml
+[model]
+vocab_size = 256
+hidden_size = 32
+intermediate_size = 64
+num_hidden_layers = 1
+num_attention_heads = 2
+num_key_value_heads = 1
+max_position_embeddings = 32
+[data]
+train = ["$work/text"]
+eval_batches = 1
+[training]
+task = "pretrain"
+seq_len = 32
+per_device_train_batch_size = 2
+steps = $1
+SPEC
+}
+cat >$work/adapted.toml <<SPEC
+extends = "$work/retrained_base.toml"
+[model]
+weights = "$work/retrained_base.toml"
+[training]
+task = "sft"
+steps = 1
+[lr_scheduler]
+type = "constant"
+warmup_steps = 0
+[adapter]
+type = "lora"
+SPEC
+text() { awk 'BEGIN { for (i = 0; i < 2000; i++) printf "%d words of number %d; ", i % 17, i % 23 }'; }
+
+says() { grep -q -- "$1" $work/said || { echo "no \"$1\" in:" && cat $work/said && false; }; }
+run_quietly() { runtime/scripts/run.sh --program "$@" >$work/said 2>&1 || { cat $work/said && false; }; }
+run_adapted() { [ -e $work/adapted ] || $GEN $work/adapted.toml -o $work/adapted >/dev/null && run_quietly $work/adapted; }
+
+# base_is_as_from_scratch: whether the base, and what is recorded with it, are what its spec gives at once.
+base_is_as_from_scratch() {
+    rm -rf $work/scratch
+    $base/run --out $work/scratch >$work/scratch.log 2>&1 || { cat $work/scratch.log && return 1; }
+    cmp $base/out/model/model.safetensors $work/scratch/model/model.safetensors &&
+        cmp $base/out/model/trainer_state.json $work/scratch/model/trainer_state.json
+}
+
+# interrupted_base: a base that was stopped after its second step of four.
+interrupted_base() {
+    rm -rf $base/out && text >$work/text && write_base 4 && $GEN $work/retrained_base.toml -o $base >/dev/null &&
+        run_quietly $base -- --steps 2
+}
+
+# A base that was trained for fewer steps and with another schedule: to train on would mix the two.
+test_another_recipe_starts_over() {
+    rm -rf $base/out && text >$work/text && write_base 2 && run_adapted && says "because $base/out/model is not there yet" &&
+        write_base 4 '[lr_scheduler]' 'type = "cosine"' 'warmup_steps = 2' && run_adapted || return
+    says 'has only 2 of 4 steps' &&
+        says "^it starts from the beginning, because $base/out/checkpoints/step_2 was trained from another version" &&
+        ! grep 'resuming from\|leave out --resume' $work/said && base_is_as_from_scratch || return
+    run_adapted && ! grep 'training .*first\|^warning' $work/said
+}
+
+test_interrupted_base_resumes() {
+    interrupted_base && run_adapted && says "^resuming from .*/$base/out/checkpoints/step_2" &&
+        ! grep 'from the beginning' $work/said && base_is_as_from_scratch
+}
+
+# trainer_state.json would name the new data as if all steps had read them.
+test_other_data_start_over() {
+    interrupted_base && echo 'one more line' >>$work/text && run_adapted &&
+        says 'step_2 was trained on other data than' && base_is_as_from_scratch
+}
+
+# The checkpoint that was written last counts, not that of the most steps.
+test_last_checkpoint_counts() {
+    interrupted_base && write_base 12 && $GEN $work/retrained_base.toml -o $base >/dev/null 2>&1 &&
+        run_quietly $base -- --steps 1 && run_adapted &&
+        says "^resuming from .*/$base/out/checkpoints/step_1," && base_is_as_from_scratch
+}
+
+run_tests "$@"
+rm -rf $base
+exit $failed
