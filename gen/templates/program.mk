@@ -129,7 +129,8 @@ need_nvcc:
 	@test -z "$(NVCC)" || test -n "$(archs)" || \
 	    { echo "error: this nvcc knows none of $(wanted): take a newer CUDA toolkit, or name others in ARCH"; exit 1; } >&2
 
-kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc | need_host
+# It is linked against the simulated device, which must be whole.
+kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(simulator_sim) | need_host
 	CUDA_HOME=$(CUDA_HOME) $(SIM_OUT)/simcc -I $(RT) $< -o $@
 
 sim_make = $(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME)

@@ -378,6 +378,8 @@ static void link_module(int flavour, const char *object, const char *output) {
     /* The race flavour's calls go to the driver, not to libtsan. */
     if (flavour == flavour_of("asan"))
         add(&command, "-fsanitize=address,undefined");
+    else
+        add(&command, "-Wl,-z,defs"); /* also if libcuda.so.1 is empty, which ld accepts */
     add(&command, "-Wl,-z,start-stop-visibility=hidden");
     add(&command, object);
     add(&command, text_of("%s/libcuda.so.1", here));

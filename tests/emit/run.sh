@@ -568,6 +568,32 @@ test_processes_are_counted() {
     done
 }
 
+# line_of PATTERN: the number of the first line of $work/commands that matches.
+line_of() { grep -nm 1 -- "$1" "$work/commands" | sed 's/:.*//'; }
+
+# Kernels for the simulated device are linked against a whole one, even if another make is building it: its files
+# are renamed into place, simcc last of one rank's, several ranks wait for its NCCL, and nothing is linked against
+# less. NCCL is newer than simcc, or each make would look at the simulator again.
+test_kernels_need_a_whole_simulator() {
+    mkdir -p "$work/half" && touch "$work/half/simcc" &&
+        emit $spec --set parallelism.data_parallel_replicate_degree=2 -o "$work/waiting" &&
+        make -n -C "$work/waiting" DEVICE=sim RT="$top" SIM_OUT="$work/half" MPICC=mpicc kernels.sim >"$work/commands" &&
+        [ "$(line_of '-o [^ ]*/libnccl.so.2')" -lt "$(line_of 'simcc -I .* kernels.cu')" ] || return 1
+    make -n -f runtime/sim/Makefile.inc RT=runtime SIM_OUT="$work/none" MPICC=mpicc sim_ranks >"$work/commands" &&
+        ! grep -E -- '-o [^ ]*(\.so[.0-9]*|simcc)( |$)' "$work/commands" || return 1
+    [ "$(line_of 'mv .*/simcc')" -lt "$(line_of 'mv .*/libnccl.so')" ] || return 1
+    for library in cuda cublasLt nvrtc cupti nvidia-ml; do
+        [ "$(line_of "mv .*/lib$library.so")" -lt "$(line_of 'mv .*/simcc')" ] || return 1
+    done
+    rm "$work/half/simcc" && cp -r "$SIM_OUT/simcc" "$SIM_OUT/include" "$work/half" &&
+        : >"$work/half/libcuda.so.1" && : >"$work/half/precompiled" &&
+        echo 'extern "C" __global__ void k(int *x) { __syncthreads(); *x = 1; }' >"$work/half/k.cu" || return 1
+    SIM_OPTIMIZE=-O0 "$work/half/simcc" -I "$top" "$work/half/k.cu" -o "$work/half/k.sim" 2>"$work/refusal" && return 1
+    grep -q 'undefined reference to .sim_' "$work/refusal" && [ ! -e "$work/half/k.sim" ] &&
+        cp "$SIM_OUT/libcuda.so.1" "$work/half" &&
+        SIM_OPTIMIZE=-O0 "$work/half/simcc" -I "$top" "$work/half/k.cu" -o "$work/half/k.sim"
+}
+
 # values FILE: prints a spec's keys with effect, one per line.
 values() { sed -n 's/ *# .*//; /=/p' "$1"; }
 
