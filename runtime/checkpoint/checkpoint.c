@@ -117,6 +117,10 @@ static void param_add(Tensors *tensors, const RtParam *param, int64_t coded_elem
         moments_add(tensors, param, coded_elements);
 }
 
+/* Steps before a resume may have had another schedule. The host alone reads it. Checkpoints of earlier
+ * versions lack it. */
+#define RATES "lr"
+
 static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype real) {
     row_add(tensors, "loss_scale", NULL, scale->scale, real, 1);
     row_add(tensors, "growth_tracker", NULL, scale->growth_tracker, RT_I32, 1);
@@ -127,13 +131,15 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
     size_t params = (size_t)program->param_count, metrics = (size_t)program->metric_count;
-    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * params + 5 + metrics))};
+    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * params + 6 + metrics))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i], program->coded_elements);
     row_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
     row_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
             steps);
+    if (rt->rates)
+        row_add(&tensors, RATES, rt->rates, RT_NOWHERE, RT_F64, steps);
     for (int i = 0; i < program->metric_count; i++)
         if (rt->step_metrics[i])
             row_add(&tensors, program->metrics[i].name, rt->step_metrics[i],
@@ -465,11 +471,15 @@ static void restore_tensor(Rt *rt, const OutTensor *tensor, const StTensor *save
         param_write(rt, tensor->param, values);
     else if (tensor->param)
         param_write_part(rt, tensor->param, tensor->offset, values);
-    else if (saved->bytes)
+    else if (tensor->offset != RT_NOWHERE && saved->bytes)
         rt_write_state(rt, tensor->offset, saved->bytes, values);
     if (tensor->host)
         memcpy(tensor->host, values, saved->bytes);
     free(values);
+}
+
+static bool is_lacking_rates(const StFile *file, const OutTensor *wanted) {
+    return strcmp(wanted->name, RATES) == 0 && !st_find(file, RATES);
 }
 
 static void restore_tensors(Rt *rt, const char *path, int64_t steps) {
@@ -479,9 +489,11 @@ static void restore_tensors(Rt *rt, const char *path, int64_t steps) {
         rt_fail("%s; " RESUME_REMEDY, error);
     Tensors tensors = tensors_of_run(rt, steps);
     for (int i = 0; i < tensors.count; i++)
-        saved_tensor(file, path, &tensors.items[i]);
+        if (!is_lacking_rates(file, &tensors.items[i]))
+            saved_tensor(file, path, &tensors.items[i]);
     for (int i = 0; i < tensors.count; i++)
-        restore_tensor(rt, &tensors.items[i], st_find(file, tensors.items[i].name));
+        if (!is_lacking_rates(file, &tensors.items[i]))
+            restore_tensor(rt, &tensors.items[i], st_find(file, tensors.items[i].name));
     tensors_free(&tensors);
     st_close(file);
 }

@@ -483,8 +483,7 @@ static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
     fputc('\n', out);
     for (int64_t i = 0; i < rt->known_steps; i++) {
         fprintf(out, "%lld,%.*g,%.*g,%.9g", (long long)i + 1, digits, rt_figure(real, rt->losses, i),
-                digits, rt_figure(real, rt->grad_norms, i),
-                rt_learning_rate(&rt->program->training, i));
+                digits, rt_figure(real, rt->grad_norms, i), rt->rates[i]);
         for (int k = 0; k < rt->program->metric_count; k++)
             if (rt->step_metrics[k])
                 fprintf(out, ",%.*g", digits, rt_figure(real, rt->step_metrics[k], i));

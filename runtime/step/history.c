@@ -3,6 +3,7 @@
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
+#include "runtime/params/params.h"
 #include "runtime/step/history.h"
 
 #include <math.h>
@@ -30,6 +31,10 @@ void history_open(Rt *rt) {
     for (int i = 0; i < rt->program->metric_count; i++)
         if (rt->program->metrics[i].each_step)
             rt->step_metrics[i] = pinned(bytes);
+    const RtTraining *training = &rt->program->training;
+    rt->rates = rt_alloc((size_t)training->steps * sizeof *rt->rates);
+    for (int64_t i = 0; i < training->steps; i++)
+        rt->rates[i] = rt_learning_rate(training, i);
     history->bad_step = pinned(sizeof *history->bad_step);
     *history->bad_step = -1;
     CU(EventCreate, &history->arrived, CU_EVENT_DISABLE_TIMING);
@@ -43,6 +48,7 @@ void history_close(Rt *rt) {
             CU(MemFreeHost, rt->step_metrics[i]);
     CU(MemFreeHost, rt->grad_norms);
     CU(MemFreeHost, rt->losses);
+    free(rt->rates);
     free(rt->history);
     rt->history = NULL;
 }

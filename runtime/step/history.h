@@ -4,7 +4,7 @@
 
 #include "runtime/base/rt.h"
 
-void history_open(Rt *rt); /* allocates rt->losses and rt->grad_norms */
+void history_open(Rt *rt); /* allocates rt->losses, rt->grad_norms and rt->rates */
 void history_close(Rt *rt);
 /* Enqueues copies of the histories of all steps enqueued so far. No request may be in flight. */
 void history_request(Rt *rt);

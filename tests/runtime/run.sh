@@ -147,6 +147,31 @@ test_resume_is_exact() {
             <(grep '^held-out .* before ' "$work/resumed/report.txt")
 }
 
+# without_rates CHECKPOINT: makes it one of an earlier version.
+without_rates() {
+    python3 - "$1" <<'CODE'
+import json, sys, zlib
+state, meta = sys.argv[1] + "/state.safetensors", sys.argv[1] + "/meta.json"
+data = open(state, "rb").read().replace(b'"lr":', b'"l_":')
+open(state, "wb").write(data)
+facts = json.load(open(meta))
+del facts["crc32"], facts["evaluations"]
+facts["state_crc32"] = "%08x" % zlib.crc32(data)
+facts["crc32"] = "%08x" % zlib.crc32(json.dumps(facts, separators=(",", ":"), sort_keys=True).encode())
+json.dump(facts, open(meta, "w"))
+CODE
+}
+
+# Steps keep the learning rate that they had, although the program that resumes has another.
+test_resume_keeps_learning_rates() {
+    rates() { cut -d, -f 1,4 "$work/$1/loss.csv"; }
+    run plain slowed --steps 20 && cp -r "$work/slowed" "$work/unknown" && without_rates "$work/unknown/checkpoints/step_20" &&
+        run faster slowed --steps 30 --resume && rm "$work/slowed/loss.csv" && run faster slowed --resume &&
+        run faster unknown --resume && run faster fast || return 1
+    { rates learns | head -n 21 && rates fast | tail -n 20; } | cmp - <(rates slowed) &&
+        ! cmp -s <(rates fast) <(rates slowed) && cmp <(rates fast) <(rates unknown)
+}
+
 test_resume_is_exact_with_micro_steps() {
     run micro micro_whole && run micro micro_resumed --steps 10 &&
         run micro micro_resumed --resume && same_results micro_whole micro_resumed
@@ -590,6 +615,7 @@ program uncaptured -DCUDA_GRAPH=false
 program pageable -DPIN_MEMORY=false
 program micro -DMICRO_STEPS=3
 program often -DEVAL_EVERY=8
+program faster -DLR=0.05
 program narrow -DHIDDEN=8
 program adapted -DADAPTER=true
 program profiled -DPROFILING=true

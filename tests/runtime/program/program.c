@@ -17,6 +17,9 @@
 #ifndef EVAL_EVERY
 #define EVAL_EVERY 0
 #endif
+#ifndef LR
+#define LR 0.02
+#endif
 #ifndef RANKS
 #define RANKS 1
 #endif
@@ -256,7 +259,7 @@ static const RtProgram program = {
                  .steps = STEPS,
                  .log_every = 5,
                  .seed = 1,
-                 .lr = 0.02,
+                 .lr = LR,
                  .beta1 = 0.9,
                  .beta2 = 0.99,
                  .schedule = RT_SCHEDULE_COSINE,
