@@ -60,9 +60,25 @@ static const char *steps_text(Arena *arena, const Run *run) {
     return arena_printf(arena, "%lld", (long long)done);
 }
 
-static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
-    if (run->repeats && strcmp(table, "training") == 0 && strcmp(leaf, "steps") == 0)
+/* Returns the seed that the run used, which --seed may have set; NULL if its report has none. */
+static const char *seed_text(Arena *arena, const Run *run) {
+    const json_t *seed = find(run->reports[0], "seed");
+    return seed ? arena_printf(arena, "%lld", (long long)json_integer_value(seed)) : NULL;
+}
+
+/* Returns the value of a key that the program's command line may have changed; NULL: not such a key. */
+static const char *text_as_run(Arena *arena, const Run *run, const char *table, const char *leaf) {
+    if (!run->repeats || strcmp(table, "training") != 0)
+        return NULL;
+    if (strcmp(leaf, "steps") == 0)
         return steps_text(arena, run);
+    return strcmp(leaf, "seed") == 0 ? seed_text(arena, run) : NULL;
+}
+
+static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
+    const char *as_run = text_as_run(arena, run, table, leaf);
+    if (as_run)
+        return as_run;
     const Toml *of = run->spec ? toml_get(run->spec, table) : NULL;
     const Toml *value = of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
     if (!value)

@@ -227,12 +227,13 @@ static int64_t heldout_targets(const RtMeasured *m) {
 static json_t *identity_json(const Rt *rt) {
     const RtProgram *program = rt->program;
     json_t *report =
-        json_pack("{s:s, s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment",
+        json_pack("{s:s, s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I, s:I}", "experiment",
                   program->name, "spec_sha256", program->spec_sha256, "recipe_sha256",
                   program->recipe_sha256, "device", "name", rt->device.name, "simulated",
                   rt->device.simulated, "ranks", rt->ranks, "cards", rt->ranks * rt->card_count,
                   "precision", program->precision, "steps", (json_int_t)rt->measured.steps,
-                  "first_step", (json_int_t)rt->step_at_start);
+                  "first_step", (json_int_t)rt->step_at_start, "seed",
+                  (json_int_t)rt->options.seed);
     if (!report)
         rt_internal("the report's head cannot be built");
     if (rt->data_sha256[0])
@@ -441,9 +442,9 @@ static void print_notes(FILE *out, const Rt *rt) {
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
-    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n", program->name, program->precision,
-            rt->device.name, rt->device.simulated ? ", simulated" : "",
-            (long long)rt->step_at_start, (long long)rt->step);
+    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld, seed %lld\n", program->name,
+            program->precision, rt->device.name, rt->device.simulated ? ", simulated" : "",
+            (long long)rt->step_at_start, (long long)rt->step, (long long)rt->options.seed);
     print_settings(out, program);
     fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
             "predicted");

@@ -222,7 +222,7 @@ static int setup(void **state) {
     rt = (Rt){.program = &program,
               .ranks = 2,
               .data_ranks = 2, .card_count = 1,
-              .options = {.out_dir = out_dir},
+              .options = {.out_dir = out_dir, .seed = 9},
               .data_sha256 = "cafe",
               .device = {.name = "an H100", .driver_version = 13000},
               .numa = {.node = 1},

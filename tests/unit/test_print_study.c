@@ -66,9 +66,49 @@ static void test_many_keys_are_cut(void **state) {
     sb_free(&out);
 }
 
+/* ---- made-up reports ------------------------------------------------------------------------- */
+
+static Arena arena;
+
+/* A finished run of a program whose spec has seed 0 and 4 steps. */
+static Run run_of(const char *name, const char *report) {
+    static const char spec[] = "[training]\nseed = 0\nsteps = 4\n";
+    TomlError error;
+    json_t **reports = arena_array(&arena, 1, sizeof *reports);
+    reports[0] = json_loads(report, 0, NULL);
+    assert_non_null(reports[0]);
+    return (Run){name, "finished", toml_parse(&arena, "spec", spec, sizeof spec - 1, &error),
+                 reports, 1};
+}
+
+static Comparison compare(Run *runs, int count) {
+    return compare_runs(&arena, "", runs, count);
+}
+
+static void free_runs(Run *runs, int count) {
+    for (int i = 0; i < count; i++)
+        run_free(&runs[i]);
+    arena_free(&arena);
+}
+
+/* A program's --steps and --seed change what the spec says; older reports have no seed. */
+static void test_keys_are_as_the_run_had_them(void **state) {
+    (void)state;
+    Run runs[] = {run_of("a", "{\"first_step\": 0, \"steps\": 4, \"seed\": 0}"),
+                  run_of("b", "{\"first_step\": 0, \"steps\": 4, \"seed\": 5}"),
+                  run_of("c", "{\"first_step\": 1, \"steps\": 3}")};
+    Comparison c = compare(runs, 3);
+    assert_int_equal(c.key_count, 1);
+    assert_string_equal(c.keys[0], "training.seed");
+    assert_string_equal(c.rows[1].keys[0], "5");
+    assert_string_equal(c.rows[2].keys[0], "0");
+    free_runs(runs, 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_keys_stand_beside_the_name),
                                        cmocka_unit_test(test_runs_may_have_the_same_keys),
-                                       cmocka_unit_test(test_many_keys_are_cut)};
+                                       cmocka_unit_test(test_many_keys_are_cut),
+                                       cmocka_unit_test(test_keys_are_as_the_run_had_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

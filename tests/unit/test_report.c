@@ -15,6 +15,7 @@ static void measured_figures_are_reported(void **state) {
     assert_true(json_is_false(at(r, "device.simulated")));
     assert_string_equal(json_string_value(at(r, "versions.driver")), "13.0");
     assert_number(r, "steps", 7);
+    assert_number(r, "seed", 9);
     assert_number(r, "iteration_ms.median", 3);
     assert_number(r, "iteration_ms.p10", 1.4);
     assert_number(r, "iteration_ms.p90", 4.6);
@@ -42,6 +43,7 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "numa.node", 1);
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
+    assert_text("report.txt", "steps 0 to 7, seed 9\n");
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
