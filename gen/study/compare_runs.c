@@ -155,7 +155,8 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Returns the figure for all ranks if the report has it: the counts of one rank are only a part of
- * a pipeline's. In a single process with several cards they already cover all cards. */
+ * a pipeline's. In a single process with several cards they already cover all cards. The legend of
+ * the comparison says which figures these are. */
 static const json_t *figure(const json_t *report, const char *path) {
     const json_t *all = find(json_object_get(report, "all_ranks"), path);
     return all ? all : find(report, path);
@@ -328,6 +329,7 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
             continue;
         note_device(arena, &c, &c.rows[i]);
         c.repeats = runs[i].repeats > c.repeats ? runs[i].repeats : c.repeats;
+        c.cards = cards_of(&c.rows[i]) > c.cards ? (int)cards_of(&c.rows[i]) : c.cards;
         c.reference = c.reference < 0 ? i : c.reference;
     }
     set_speedups(&c);

@@ -207,6 +207,13 @@ static void print_legend(const Comparison *c, StrBuf *out) {
     if (has_sums(c, SUM_OF_WINDOW))
         sb_puts(out, "Sums over the steps of the profiling window: kernels.ms, and ms of copies "
                      "and collectives.\n");
+    if (c->cards > 1)
+        sb_puts(out, "With several cards: launches, syncs, waits, copies and flops.per_step are "
+                     "sums over all cards, and\ntokens or samples per second are those of all. "
+                     "iteration_ms, feeding, flops.share_of_peak, and counts\nand bytes of "
+                     "collectives are those of the first card, except that in one process with "
+                     "several\ncards collectives are those of all. Memory is that of the card with "
+                     "the most.\n");
 }
 
 static void print_stale(const Comparison *c, StrBuf *out) {

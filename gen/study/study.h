@@ -70,6 +70,7 @@ typedef struct {
     int count;
     int reference; /* the row that ratios refer to: the first finished one; -1: none */
     int repeats;   /* the most of any run */
+    int cards;     /* the most of any finished run */
     bool uneven[SUMS]; /* runs differ in the number of steps or targets: no ratios */
 } Comparison;
 

@@ -294,13 +294,37 @@ static void line(FILE *out, const char *name, const char *format, double measure
     fprintf(out, "%-34s %18s %18s\n", name, texts[0], texts[1]);
 }
 
+static int cards_of(const Rt *rt) { return rt->ranks * rt->card_count; }
+
+/* Of which cards most lines are; nothing with one card. */
+static void print_columns(FILE *out, const Rt *rt) {
+    char of[48] = "";
+    if (rt->card_count > 1)
+        snprintf(of, sizeof of, "all %d cards", rt->card_count);
+    else if (rt->ranks > 1)
+        snprintf(of, sizeof of, "first of %d cards", rt->ranks);
+    fprintf(out, "%-34s %18s %18s\n", of, rt->device.simulated ? "simulated" : "measured",
+            "predicted");
+}
+
+/* With several cards the lines that are not as print_columns() says name their own. */
+static void print_flops(FILE *out, const Rt *rt, const Figures *f) {
+    static const double giga = 1e-9;
+    const char *name = rt->card_count > 1 ? "FLOPs a step, one card, 1e9" : "FLOPs a step, 1e9";
+    line(out, name, "%.3f", NAN, rt->program->predicted.flops * giga);
+    if (cards_of(rt) > 1)
+        line(out, "FLOPs a step, all cards, 1e9", "%.3f", NAN, ranks_flops(rt) * giga);
+    line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
+}
+
 static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     const RtPredicted *p = &rt->program->predicted;
     /* predictions are for a real device, so they are not printed next to simulated times */
     bool comparable = !rt->device.simulated;
     double units = f->units_per_s * f->median;
     char rate[48];
-    snprintf(rate, sizeof rate, "%s a second", rt->program->training.unit.plural);
+    snprintf(rate, sizeof rate, "%s a second%s", rt->program->training.unit.plural,
+             cards_of(rt) > 1 ? ", all cards" : "");
     line(out, "iteration, median ms", "%.3f", f->median, comparable ? p->iteration_ms : NAN);
     line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
     line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
@@ -310,8 +334,7 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
         line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
     fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");
     fprintf(out, "%-34s %18s %18s\n", "host memory of input copies", f->host_memory, "-");
-    line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
-    line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
+    print_flops(out, rt, f);
 }
 
 static void print_exchange(FILE *out, const Rt *rt, const char *name, const RtExchanged *all) {
@@ -345,14 +368,17 @@ static void print_a_step(FILE *out, const Rt *rt) {
 }
 
 /* In MiB, as the plan prints it; report.json has bytes. */
-static void print_memory(FILE *out, const RtProgram *program, const Memory *memory) {
+static void print_memory(FILE *out, const Rt *rt, const Memory *memory) {
     static const double mib = 1 << 20;
-    line(out, "arenas, MiB", "%.2f", memory->measured / mib, memory->planned / mib);
+    const RtProgram *program = rt->program;
+    bool several = cards_of(rt) > 1;
+    line(out, several ? "arenas, most on a card, MiB" : "arenas, MiB", "%.2f",
+         memory->measured / mib, memory->planned / mib);
     if (program->predicted.decoded_bytes)
         line(out, "weights kept decoded, MiB", "%.2f", NAN,
              (double)program->predicted.decoded_bytes / mib);
-    line(out, "process, peak MiB", "%.2f", memory->process_peak / mib,
-         memory->process_planned / mib);
+    line(out, several ? "process, most on a card, peak MiB" : "process, peak MiB", "%.2f",
+         memory->process_peak / mib, memory->process_planned / mib);
 }
 
 /* Prints lines with a star, which print_report() explains. */
@@ -422,12 +448,13 @@ static void print_notes(FILE *out, const Rt *rt) {
     if (window > 0)
         fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
                 window);
-    fputs("\n- means no measurement or no prediction: the plan predicts the median time and the "
-          "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"
-          "\nFLOPs are those of the model's own work on one card: forward, backward and update, "
-          "without\nrecomputation and products with zeros. A frozen weight has no gradient, so "
-          "none is counted.\n",
-          out);
+    fprintf(out,
+            "\n- means no measurement or no prediction: the plan predicts the median time and the "
+            "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"
+            "\nFLOPs are those of the model's own work on %s card: forward, backward and update, "
+            "without\nrecomputation and products with zeros. A frozen weight has no gradient, so "
+            "none is counted.\n",
+            rt->ranks > 1 ? "the first" : "one");
     if (rt->numa.node >= 0)
         fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
     else
@@ -446,13 +473,12 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
             program->precision, rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step, (long long)rt->options.seed);
     print_settings(out, program);
-    fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
-            "predicted");
+    print_columns(out, rt);
     print_times(out, rt, f);
     print_a_step(out, rt);
     if (profile_steps(rt->profile) > 0)
         print_window(out, rt);
-    print_memory(out, program, &f->memory);
+    print_memory(out, rt, &f->memory);
     print_data(out, rt);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);

@@ -7,6 +7,7 @@
 Counts counts_of(const Rt *rt) {
     const RtMeasured *m = &rt->measured;
     Counts counts = {.launches = (double)m->launches,
+                     .flops = rt->program->predicted.flops * rt->card_count,
                      .launch_ms = m->launch_ms,
                      .kernels_ms = profile_ms(rt->profile, PROFILE_KERNEL),
                      .memsets = (double)m->memsets,
@@ -26,7 +27,7 @@ Counts counts_of(const Rt *rt) {
 void counts_add(Counts *sum, const Counts *more) {
     sum->launches += more->launches, sum->launch_ms += more->launch_ms;
     sum->kernels_ms += more->kernels_ms, sum->memsets += more->memsets;
-    sum->graphs += more->graphs;
+    sum->graphs += more->graphs, sum->flops += more->flops;
     sum->syncs += more->syncs, sum->sync_ms += more->sync_ms;
     sum->waits += more->waits, sum->wait_ms += more->wait_ms;
     for (int kind = 0; kind < RT_COPY_KINDS; kind++) {
@@ -45,9 +46,10 @@ json_t *counts_json(const Counts *c) {
                                       "bytes", whole(c->copies[kind].bytes), "ms",
                                       number(c->copies[kind].ms)));
     return json_pack(
-        "{s:{s:o, s:o, s:o}, s:{s:o}, s:{s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o}", "kernels",
+        "{s:{s:o, s:o, s:o}, s:{s:o}, s:{s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o, s:{s:o}}", "kernels",
         "launches", whole(c->launches), "launch_ms", number(c->launch_ms), "ms",
         number(c->kernels_ms), "memsets", "count", whole(c->memsets), "graphs", "launches",
         whole(c->graphs), "syncs", "count", whole(c->syncs), "ms", number(c->sync_ms), "waits",
-        "count", whole(c->waits), "ms", number(c->wait_ms), "copies", copies);
+        "count", whole(c->waits), "ms", number(c->wait_ms), "copies", copies, "flops", "per_step",
+        number(c->flops));
 }

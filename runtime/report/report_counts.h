@@ -9,6 +9,7 @@
 /* Times are in ms; NAN: not measured. */
 typedef struct {
     double launches, launch_ms, kernels_ms, memsets, graphs;
+    double flops; /* a step, as the plan counts them */
     double syncs, sync_ms, waits, wait_ms;
     struct {
         double count, bytes, ms;

@@ -180,6 +180,8 @@ static Counts all_counts(const Rt *rt) {
     return all;
 }
 
+double ranks_flops(const Rt *rt) { return all_counts(rt).flops; }
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 json_t *memory_json(const Memory *m) {

@@ -32,6 +32,9 @@ const RankFigures *ranks_figures(const Rt *rt, int rank);
 /* The largest of each figure over all ranks, since pipeline stages differ. */
 Memory ranks_memory(const Rt *rt);
 
+/* FLOPs of a step on all cards, as the plans of all ranks count them. */
+double ranks_flops(const Rt *rt);
+
 /* Adds times to "collectives", and adds "communication", "imbalance", "bubble", "all_ranks" and
  * "per_rank". Does nothing with one rank and one card and no collectives. */
 void ranks_json(json_t *report, const Rt *rt);

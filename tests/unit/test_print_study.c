@@ -105,10 +105,33 @@ static void test_keys_are_as_the_run_had_them(void **state) {
     free_runs(runs, 3);
 }
 
+/* A pipeline's second stage also works; the legend says which figures are of all cards. */
+static void test_figures_are_of_all_cards(void **state) {
+    (void)state;
+    Run runs[] = {
+        run_of("one", "{\"cards\": 1, \"flops\": {\"per_step\": 6.5e9}}"),
+        run_of("two", "{\"cards\": 2, \"flops\": {\"per_step\": 2.5e9},"
+                      " \"all_ranks\": {\"flops\": {\"per_step\": 6.5e9}}}")};
+    static const char legend[] = "With several cards: launches, syncs, waits, copies and "
+                                 "flops.per_step are sums over all cards";
+    StrBuf text = {0};
+    Comparison c = compare(runs, 2);
+    comparison_text(&c, &text);
+    assert_non_null(strstr(text.text, legend));
+    assert_non_null(strstr(text.text, "\n   2    6500000000    x1.000\n"));
+    sb_free(&text);
+    c = compare(runs, 1);
+    comparison_text(&c, &text);
+    assert_null(strstr(text.text, "several cards"));
+    sb_free(&text);
+    free_runs(runs, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_keys_stand_beside_the_name),
                                        cmocka_unit_test(test_runs_may_have_the_same_keys),
                                        cmocka_unit_test(test_many_keys_are_cut),
-                                       cmocka_unit_test(test_keys_are_as_the_run_had_them)};
+                                       cmocka_unit_test(test_keys_are_as_the_run_had_them),
+                                       cmocka_unit_test(test_figures_are_of_all_cards)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

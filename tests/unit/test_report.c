@@ -57,6 +57,31 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "pairs cut                                           3");
 }
 
+/* Each line is of the cards that the head names, or names its own. */
+static void lines_say_of_which_cards_they_are(void **state) {
+    (void)state;
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_number(r, "flops.per_step", 6e9);
+    assert_number(r, "all_ranks.flops.per_step", 12e9);
+    json_decref(r);
+    assert_text("report.txt", "first of 2 cards                             measured");
+    assert_text("report.txt", "tokens a second, all cards                      20000");
+    assert_text("report.txt", "FLOPs a step, 1e9                                   -              6.000");
+    assert_text("report.txt", "FLOPs a step, all cards, 1e9                        -             12.000");
+    assert_text("report.txt", "process, most on a card, peak MiB");
+    assert_text("report.txt", "the model's own work on the first card:");
+    rt.ranks = 1, rt.card_count = 3;
+    write_report();
+    assert_text("report.txt", "all 3 cards                                  measured");
+    assert_text("report.txt", "FLOPs a step, one card, 1e9                         -              6.000");
+    assert_text("report.txt", "FLOPs a step, all cards, 1e9                        -             18.000");
+    rt.card_count = 1;
+    write_report();
+    assert_no_text("report.txt", " cards");
+    assert_text("report.txt", "the model's own work on one card:");
+}
+
 static void the_longest_binds(void **state) {
     (void)state;
     static const char *const names[] = {"data", "copy", "compute"};
@@ -156,7 +181,7 @@ static void evaluations_are_reported(void **state) {
     assert_text("report.txt", "held-out top1 before                         0.125000");
     assert_text("report.txt", "held-out top5 after                          1.000000");
     assert_text("report.txt", "held-out images                                    96");
-    assert_text("report.txt", "images a second                                 20000");
+    assert_text("report.txt", "images a second, all cards                      20000");
 }
 
 /* The report of a run with every kind of exchange, a loss scale and two metrics, which every step has
@@ -226,6 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
+        T(lines_say_of_which_cards_they_are),
         T(the_longest_binds),
         T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
