@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-const Feeding feedings[FEEDINGS] = {{"data", "data_wait_ms", "waiting for data a step, host ms"},
-                                    {"copy", "copy_ms", "input copies a step, ms"},
-                                    {"compute", "compute_ms", "device work a step, ms"}};
+const Feeding feedings[FEEDINGS] = {{"data", "data_wait_ms", "waiting for data, mean ms a step"},
+                                    {"copy", "copy_ms", "input copies, mean ms a step"},
+                                    {"compute", "compute_ms", "device work, mean ms a step"}};
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

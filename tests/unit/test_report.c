@@ -47,7 +47,9 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
-    assert_text("report.txt", "waiting for data a step, host ms                2.000");
+    assert_text("report.txt", "waiting for data, mean ms a step                2.000");
+    assert_text("report.txt", "input copies, mean ms a step                    0.500");
+    assert_text("report.txt", "device work, mean ms a step                     2.750");
     assert_text("report.txt", "bound by                                      compute");
     assert_text("report.txt", "host memory of input copies                  pageable");
     assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
