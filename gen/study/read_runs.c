@@ -99,8 +99,21 @@ static Run results_read(Arena *arena, const char *folder) {
     return run;
 }
 
+/* A study has no report of its own. */
+static void refuse_study(Arena *arena, const char *folder) {
+    if (is_study(arena, folder))
+        user_error((Pos){0},
+                   arena_printf(arena,
+                                "name its points instead, as %s/POINT; gpuopt-gen --compare %s "
+                                "lists them",
+                                folder, folder),
+                   "%s: a study cannot be compared with other folders", folder);
+}
+
 Run run_read(Arena *arena, const char *folder) {
     const char *report = report_path(arena, folder, 1);
+    if (!is_file(report))
+        refuse_study(arena, folder);
     if (!is_file(report) && is_in(arena, folder, "report.json"))
         return results_read(arena, folder);
     if (!is_file(report) && is_in(arena, folder, "plan.json"))

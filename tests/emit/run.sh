@@ -327,6 +327,15 @@ test_a_study_becomes_a_program() {
     grep -q 'the program has not finished a run' "$work/compared"
 }
 
+# A study's points can be compared with other programs, the study as a whole cannot.
+test_a_study_is_compared_alone() {
+    mkdir -p "$work/points/r2" && echo r2 >"$work/points/points" || return 1
+    "$gen" --compare "$work/points" "$work/points/r2" 2>"$work/stderr" && return 1
+    grep -qF "$work/points: a study cannot be compared with other folders" "$work/stderr" &&
+        grep -qF "name its points instead, as $work/points/POINT;" "$work/stderr" &&
+        "$gen" --compare "$work/points" >"$work/compared" && grep -q ' r2 ' "$work/compared"
+}
+
 # Files that an error left half written are not taken for edited ones.
 test_half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
