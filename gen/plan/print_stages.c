@@ -32,8 +32,9 @@ static void print_step(const Plan *plan, StrBuf *out) {
     const Program *p = plan->program;
     double rows = (double)(p->tokens * p->micro_steps * mesh_ranks(&p->mesh, GROUP_DATA));
     sb_printf(out,
-              "step: %s, %lld micro-batches through %lld stages: %.3f ms predicted, %.0f %s/s\n",
-              schedule_name(plan), (long long)p->micro_steps, (long long)p->stage.count,
+              "step: %s, %lld %s through %lld stages: %.3f ms predicted, %.0f %s/s\n",
+              schedule_name(plan), (long long)p->micro_steps,
+              p->micro_steps == 1 ? "micro-batch" : "micro-batches", (long long)p->stage.count,
               plan->step.ms, 1e3 * rows / plan->step.ms, p->unit.plural);
     sb_printf(out,
               "bubble: cards wait for %.1f %% of the step; %.1f %% if all stages took equally long "
@@ -41,9 +42,11 @@ static void print_step(const Plan *plan, StrBuf *out) {
               100 * plan->bubble, 100 * ideal_bubble(plan));
     if (p->micro_steps < p->stage.count)
         sb_printf(out,
-                  "bubble: %lld micro-batches leave %lld stages without work for most of a step; "
+                  "bubble: %lld %s %lld stages without work for most of a step; "
                   "raise training.gradient_accumulation_steps\n",
-                  (long long)p->micro_steps, (long long)p->stage.count);
+                  (long long)p->micro_steps,
+                  p->micro_steps == 1 ? "micro-batch leaves" : "micro-batches leave",
+                  (long long)p->stage.count);
 }
 
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {

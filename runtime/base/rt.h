@@ -56,11 +56,12 @@ typedef struct {
     const char *adapter_dir; /* NULL: none */
     bool resume;
     const char *resume_dir; /* a checkpoint's folder; NULL: the newest under out */
-    const char *out_dir;    /* default: <folder of the executable>/out */
+    const char *out_dir;    /* default: <program_dir>/out */
     bool out_given;         /* out_dir comes from --out */
     const char *dump_file;  /* NULL: no dump */
     const char *merge_dir;  /* NULL: no merge */
     const char *exe_dir;    /* folder of the executable */
+    const char *program_dir; /* the same; for a pipeline, the folder with those of its stages */
     bool tune;              /* time algorithms of matrix products and do nothing else */
     bool probe;             /* look for the device and do nothing else */
     bool help;              /* print the options and do nothing else */

@@ -47,6 +47,16 @@ static const char *executable_folder(void) {
     return path;
 }
 
+/* The executables of a pipeline are in folders of its stages, next to which results are. */
+static const char *program_folder(const RtProgram *program, const char *exe_dir) {
+    static char path[RT_MAX_PATH];
+    snprintf(path, sizeof path, "%s", exe_dir);
+    char *slash = strrchr(path, '/');
+    if (program->pipeline && slash)
+        *slash = '\0';
+    return path;
+}
+
 static int64_t read_integer(const char *option, const char *text) {
     char *end;
     errno = 0;
@@ -161,8 +171,8 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
                            .exe_dir = executable_folder(),
                            .jit = jit && strcmp(jit, "1") == 0,
                            .argv = argv};
-    snprintf(default_out, sizeof default_out, program->pipeline ? "%s/../out" : "%s/out",
-             options->exe_dir);
+    options->program_dir = program_folder(program, options->exe_dir);
+    snprintf(default_out, sizeof default_out, "%s/out", options->program_dir);
     options->out_dir = default_out;
     for (int i = 1; i < argc; i++) {
         refuse_second(argv, i);

@@ -213,11 +213,6 @@ static void set_evaluations(json_t *report, const Rt *rt) {
         set_step_metrics(json_object_get(report, "metrics"), rt);
 }
 
-/* The folder where --compare finds the spec, wherever the results are. */
-static json_t *program_folder(const Rt *rt) {
-    return json_sprintf("%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
-}
-
 /* Over how many targets held-out means are taken; all evaluations have the same ones. 0: unknown. */
 static int64_t heldout_targets(const RtMeasured *m) {
     return m->after.targets ? m->after.targets : m->before.targets;
@@ -240,7 +235,8 @@ static json_t *identity_json(const Rt *rt) {
         json_object_set_new(report, "data_sha256", json_string(rt->data_sha256));
     if (rt->state_crc32[0])
         json_object_set_new(report, "state_crc32", json_string(rt->state_crc32));
-    json_object_set_new(report, "program", program_folder(rt));
+    /* where --compare finds the spec, wherever the results are */
+    json_object_set_new(report, "program", json_string(rt->options.program_dir));
     return report;
 }
 
@@ -446,8 +442,8 @@ static void print_notes(FILE *out, const Rt *rt) {
     const RtPredicted *predicted = &rt->program->predicted;
     long long window = (long long)profile_steps(rt->profile);
     if (window > 0)
-        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
-                window);
+        fprintf(out, "\n* from a profiled window of %lld step%s, not part of the iteration times\n",
+                window, window == 1 ? "" : "s");
     fprintf(out,
             "\n- means no measurement or no prediction: the plan predicts the median time and the "
             "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"

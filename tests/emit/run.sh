@@ -336,6 +336,15 @@ test_a_study_is_compared_alone() {
         "$gen" --compare "$work/points" >"$work/compared" && grep -q ' r2 ' "$work/compared"
 }
 
+# A pipeline's plan with one micro-batch, and with two.
+test_one_micro_batch_is_singular() {
+    set -- --plan "$top/$spec" --set parallelism.pipeline_parallel_degree=2
+    "$gen" "$@" >"$work/staged.txt" && grep -q '^step: .*, 1 micro-batch through 2 stages' "$work/staged.txt" &&
+        grep -q '^bubble: 1 micro-batch leaves 2 stages' "$work/staged.txt" &&
+        "$gen" "$@" --set training.gradient_accumulation_steps=2 >"$work/staged.txt" &&
+        grep -q '^step: .*, 2 micro-batches through 2 stages' "$work/staged.txt"
+}
+
 # Files that an error left half written are not taken for edited ones.
 test_half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"

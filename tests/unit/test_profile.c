@@ -98,6 +98,15 @@ static void events_lie_on_one_clock(void **state) {
     json_decref(trace);
 }
 
+static void a_window_may_be_one_step(void **state) {
+    (void)state;
+    rt.profile = profile_open(&rt);
+    profile_begin(rt.profile);
+    profile_end(rt.profile, 1);
+    write_report();
+    assert_text("report.txt", "\n* from a profiled window of 1 step, not");
+}
+
 static void traces_of_ranks_are_one(void **state) {
     (void)state;
     profiled_run();
@@ -214,6 +223,7 @@ int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(kernel_times_agree_everywhere),
         T(events_lie_on_one_clock),
+        T(a_window_may_be_one_step),
         T(traces_of_ranks_are_one),
         T(collectives_have_times),
         T(collectives_without_a_window_are_not_measured),

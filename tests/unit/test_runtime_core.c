@@ -1,10 +1,12 @@
 /* Tests of the runtime's parts that need no device: element types, schedules, initial values. */
 #include "runtime/comm/mesh.h"
+#include "runtime/loop/loop.h"
 #include "runtime/params/params.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +237,25 @@ static void test_mesh_groups(void **state) {
     assert_int_equal(mesh_ranks(&(RtProgram){0}), 1);
 }
 
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* This program is in build/unit, as a stage is in its pipeline's folder. */
+static void test_results_are_next_to_stages(void **state) {
+    (void)state;
+    char name[] = "run", *argv[] = {name, NULL};
+    RtProgram one = {0}, stage = {.pipeline = &(const RtPipeline){0}};
+    RtOptions options;
+    options_read(&options, &one, 1, argv);
+    assert_non_null(strstr(options.out_dir, "/unit/out"));
+    assert_string_equal(options.program_dir, options.exe_dir);
+    char folder[RT_MAX_PATH];
+    snprintf(folder, sizeof folder, "%.*s/out",
+             (int)(strlen(options.exe_dir) - strlen("/unit")), options.exe_dir);
+    options_read(&options, &stage, 1, argv);
+    assert_string_equal(options.out_dir, folder);
+    assert_null(strstr(options.program_dir, ".."));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mesh_places),
@@ -247,6 +268,7 @@ int main(void) {
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_values_depend_on_name_and_seed),
         cmocka_unit_test(test_large_tensors_are_drawn_alike),
+        cmocka_unit_test(test_results_are_next_to_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
