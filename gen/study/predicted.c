@@ -103,40 +103,63 @@ void predicted_add(Arena *arena, Predicted *all, const SweepPoint *point, const 
 
 typedef char Cells[COLUMNS][CELL_SIZE];
 
-/* The unit of the table: MiB for small models, else GiB. */
+/* How a column of bytes is printed. */
 typedef struct {
-    const char *name;
+    const char *unit;
     double size;
+    int digits; /* after the point */
 } Bytes;
 
-static Bytes bytes_of(const Comparison *c) {
+static double most_of(const Comparison *c, int figure) {
     double most = 0;
     for (int i = 0; i < c->count; i++)
-        most = fmax(most, c->rows[i].figures[PROCESS].median);
-    return most < 0x1p32 ? (Bytes){"MiB", 0x1p20} : (Bytes){"GiB", 0x1p30};
+        most = fmax(most, c->rows[i].figures[figure].median);
+    return most;
 }
 
-static void head_cells(Bytes unit, const char *things, Cells cells) {
+/* Returns the least value but 0; INFINITY: there is none. */
+static double least_of(const Comparison *c, int figure) {
+    double least = INFINITY;
+    for (int i = 0; i < c->count; i++) {
+        double value = c->rows[i].figures[figure].median;
+        least = value > 0 ? fmin(least, value) : least;
+    }
+    return least;
+}
+
+/* MiB in the table of small models and in a column below 1 GiB, else GiB. The least value has two
+ * digits, unless these are more than three places after the point. */
+static Bytes bytes_of(const Comparison *c, int figure) {
+    bool small = most_of(c, PROCESS) < 0x1p32 || most_of(c, figure) < 0x1p30;
+    Bytes bytes = small ? (Bytes){"MiB", 0x1p20, 1} : (Bytes){"GiB", 0x1p30, 1};
+    for (double least = least_of(c, figure) / bytes.size; least < 1 && bytes.digits < 3; least *= 10)
+        bytes.digits++;
+    return bytes;
+}
+
+static bool is_bytes(int figure) { return figure >= WEIGHTS && figure <= PROCESS; }
+
+static void head_cells(const Comparison *c, const char *things, Cells cells) {
     static const char *const titles[FIGURES] = {[WEIGHTS] = "weights",
                                                 [TRAINING] = "gradients, optimizer",
                                                 [ACTIVATIONS] = "activations",
                                                 [PROCESS] = "per card"};
     snprintf(cells[0], CELL_SIZE, "predicted");
-    for (int f = 0; f < FIGURES; f++)
-        snprintf(cells[f + 1], CELL_SIZE, "%s, %s", titles[f] ? titles[f] : "", unit.name);
+    for (int f = WEIGHTS; f <= PROCESS; f++)
+        snprintf(cells[f + 1], CELL_SIZE, "%s, %s", titles[f], bytes_of(c, f).unit);
     snprintf(cells[CARDS + 1], CELL_SIZE, "cards");
     snprintf(cells[STEP_MS + 1], CELL_SIZE, "step, ms");
     snprintf(cells[RATE + 1], CELL_SIZE, "%s per second", things);
     cells[FIGURES + 1][0] = '\0';
 }
 
-static void row_cells(const Row *row, Bytes unit, Cells cells) {
+static void row_cells(const Comparison *c, const Row *row, Cells cells) {
     snprintf(cells[0], CELL_SIZE, "%s", row->run->name);
     for (int f = 0; f < FIGURES; f++) {
         double value = row->figures[f].median;
-        bool bytes = f >= WEIGHTS && f <= PROCESS;
-        int digits = bytes || (f == STEP_MS && value >= 10) ? 1 : f == STEP_MS ? 3 : 0;
-        snprintf(cells[f + 1], CELL_SIZE, "%.*f", digits, bytes ? value / unit.size : value);
+        int digits = f != STEP_MS ? 0 : value >= 10 ? 1 : 3;
+        Bytes bytes = is_bytes(f) ? bytes_of(c, f) : (Bytes){"", 1, digits};
+        snprintf(cells[f + 1], CELL_SIZE, "%.*f", bytes.digits, value / bytes.size);
     }
     bool fits = !strcmp(row->run->state, "fits");
     snprintf(cells[FIGURES + 1], CELL_SIZE, "%s", fits ? "" : row->run->state);
@@ -171,10 +194,9 @@ static void put_aligned(Cells *table, int rows, StrBuf *out) {
 static void put_table(Arena *arena, const Comparison *c, const char *things, bool markdown,
                       StrBuf *out) {
     Cells *table = arena_array(arena, (size_t)c->count + 1, sizeof *table);
-    Bytes unit = bytes_of(c);
-    head_cells(unit, things, table[0]);
+    head_cells(c, things, table[0]);
     for (int i = 0; i < c->count; i++)
-        row_cells(&c->rows[i], unit, table[i + 1]);
+        row_cells(c, &c->rows[i], table[i + 1]);
     (markdown ? put_markdown : put_aligned)(table, c->count + 1, out);
     put_mixed(c, out);
 }

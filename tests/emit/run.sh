@@ -345,6 +345,18 @@ test_one_micro_batch_is_singular() {
         grep -q '^step: .*, 2 micro-batches through 2 stages' "$work/staged.txt"
 }
 
+# Small weights beside large activations: each column has the unit in which its values can be read. The
+# other formats have bytes.
+test_predicted_bytes_have_two_digits() {
+    printf 'extends = "%s"\n[training]\nper_device_train_batch_size = 16000\n[model]\nimage_size = 64\n' \
+        "$top/tests/golden/cnn.toml" >"$work/small.toml"
+    printf '[sweep]\n"optimizer.momentum" = [0.0, 0.9]\n' >>"$work/small.toml"
+    "$gen" --plan "$work/small.toml" >"$work/small.txt" &&
+        grep -q ' weights, MiB  gradients, optimizer, MiB  activations, GiB  per card, GiB ' "$work/small.txt" &&
+        grep -qE '^momentum0\.9 +1 +0\.73 +1\.47 +[0-9.]+ +[0-9]+\.[0-9] ' "$work/small.txt" &&
+        "$gen" --plan --format csv "$work/small.toml" | grep -q '^momentum0\.9,fits,0\.9,1\.0,770048\.0,'
+}
+
 # Files that an error left half written are not taken for edited ones.
 test_half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
