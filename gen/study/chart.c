@@ -1,7 +1,7 @@
 /* Draws a comparison: a panel per figure that has a chart, with one bar per run, starting at zero.
  * Runs with the same value of the first differing key form a group, and bars with the same values
  * of all other keys have the same colour. A thin line over a bar's end is the range of its
- * repetitions. */
+ * repetitions. Where times are simulated, predictions come first, and these times are not drawn. */
 #include "study/study.h"
 
 #include <math.h>
@@ -158,9 +158,21 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
     return y;
 }
 
+static bool is_time(const char *path) { return strstr(path, "_ms") || strstr(path, "_per_s"); }
+
 static bool is_drawn(const Comparison *c, int figure) {
-    bool comparable = !c->uneven[c->figures[figure].sum];
-    return c->figures[figure].chart && comparable && figure_measured(c, figure);
+    const Figure *f = &c->figures[figure];
+    bool comparable = !c->uneven[f->sum], predicted = figure_predicted(c, figure);
+    bool of_device = c->simulated ? predicted || !is_time(f->path) : !predicted;
+    return f->chart && comparable && of_device && figure_measured(c, figure);
+}
+
+/* Draws the predictions, or all other panels. Returns where the next one begins. */
+static int put_panels(const Comparison *c, bool predicted, int y, StrBuf *out) {
+    for (int f = 0; f < c->figure_count; f++)
+        if (is_drawn(c, f) && figure_predicted(c, f) == predicted)
+            y = put_panel(c, f, y, out);
+    return y;
 }
 
 void comparison_svg(const Comparison *c, StrBuf *out) {
@@ -179,11 +191,8 @@ void comparison_svg(const Comparison *c, StrBuf *out) {
     char head[LABEL_SIZE];
     snprintf(head, sizeof head, "%s%s%s%s", c->title[0] ? c->title : "comparison of runs",
              c->device[0] ? ", on " : "", c->device,
-             c->simulated ? " (simulated: its times say nothing about a GPU)" : "");
+             c->simulated ? " (simulated)" : "");
     put_text(out, MARGIN, MARGIN + 12, "head", head);
-    int y = TITLE;
-    for (int f = 0; f < c->figure_count; f++)
-        if (is_drawn(c, f))
-            y = put_panel(c, f, y, out);
+    put_panels(c, false, put_panels(c, true, TITLE, out), out);
     sb_puts(out, "</svg>\n");
 }

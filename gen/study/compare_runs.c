@@ -228,6 +228,11 @@ bool figure_measured(const Comparison *c, int figure) {
     return false;
 }
 
+bool figure_predicted(const Comparison *c, int figure) {
+    static const char start[] = "predicted.";
+    return strncmp(c->figures[figure].path, start, strlen(start)) == 0;
+}
+
 bool figure_spreads(const Comparison *c, int figure) {
     for (int i = 0; i < c->count; i++)
         if (c->rows[i].figures[figure].least < c->rows[i].figures[figure].most)
@@ -241,9 +246,12 @@ static double cards_of(const Row *row) {
     return row->run->repeats ? json_number_value(find(row->run->reports[0], "cards")) : NAN;
 }
 
-static double rate_of(const Row *row) {
-    double tokens = row->figures[figure_named("tokens_per_s")].median;
-    return isnan(tokens) ? row->figures[figure_named("samples_per_s")].median : tokens;
+/* Simulated times say nothing about speed, so their runs are compared by the predicted rates. */
+static double rate_of(const Comparison *c, const Row *row) {
+    const char *tokens = c->simulated ? "predicted.tokens_per_s" : "tokens_per_s";
+    const char *samples = c->simulated ? "predicted.samples_per_s" : "samples_per_s";
+    double rate = row->figures[figure_named(tokens)].median;
+    return isnan(rate) ? row->figures[figure_named(samples)].median : rate;
 }
 
 /* Whether a key says how the work is split over cards, or how a job is called and submitted. */
@@ -271,15 +279,17 @@ static Spread just(double value) { return (Spread){value, value, value}; }
 
 /* Every card has its own batches, so the speed-up is the ratio of rates. */
 static void set_speedups(Comparison *c) {
+    int of = figure_named(c->simulated ? PREDICTED_SPEEDUP : SPEEDUP);
+    int per_card = figure_named(c->simulated ? PREDICTED_EFFICIENCY : EFFICIENCY);
     bool several = false;
     for (int i = 0; i < c->count; i++)
         several = several || cards_of(&c->rows[i]) > 1;
     for (int i = 0; several && i < c->count; i++) {
         Row *row = &c->rows[i];
         const Row *one = alone(c, row);
-        double speedup = one ? rate_of(row) / rate_of(one) : NAN;
-        row->figures[figure_named(SPEEDUP)] = just(speedup);
-        row->figures[figure_named(EFFICIENCY)] = just(speedup / cards_of(row));
+        double speedup = one ? rate_of(c, row) / rate_of(c, one) : NAN;
+        row->figures[of] = just(speedup);
+        row->figures[per_card] = just(speedup / cards_of(row));
     }
 }
 

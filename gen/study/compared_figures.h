@@ -5,9 +5,12 @@
 
 #include "study/study.h"
 
-/* Not from a report, but relative to another run. */
+/* Not from a report, but relative to another run: by the measured rates, or where times are simulated
+ * by the predicted ones. */
 #define SPEEDUP "speedup"
 #define EFFICIENCY "efficiency"
+#define PREDICTED_SPEEDUP "predicted.speedup"
+#define PREDICTED_EFFICIENCY "predicted.efficiency"
 
 enum { TIME, LAUNCHES, WAITS, COPIES, MEMORY, FLOPS, LOSS, METRICS, CARDS, COLLECTIVES, DATA };
 
@@ -18,7 +21,9 @@ static const Figure figures[] = {
     {"iteration_ms.p90", TIME, NULL, NO_SUM},
     {"tokens_per_s", TIME, "tokens per second", NO_SUM},
     {"samples_per_s", TIME, "samples per second", NO_SUM},
-    {"predicted.iteration_ms.median", TIME, NULL, NO_SUM},
+    {"predicted.iteration_ms.median", TIME, "predicted: iteration, ms", NO_SUM},
+    {"predicted.tokens_per_s", TIME, "predicted: tokens per second", NO_SUM},
+    {"predicted.samples_per_s", TIME, "predicted: samples per second", NO_SUM},
     {"steps", LAUNCHES, NULL, NO_SUM},
     {"kernels.launches", LAUNCHES, "kernel launches", SUM_OF_STEPS},
     {"graphs.launches", LAUNCHES, NULL, SUM_OF_STEPS},
@@ -42,6 +47,8 @@ static const Figure figures[] = {
     {"copies.d2d.ms", COPIES, NULL, SUM_OF_WINDOW},
     {SPEEDUP, CARDS, "speed-up over one card", NO_SUM},
     {EFFICIENCY, CARDS, "efficiency: speed-up per card", NO_SUM},
+    {PREDICTED_SPEEDUP, CARDS, "predicted: speed-up over one card", NO_SUM},
+    {PREDICTED_EFFICIENCY, CARDS, "predicted: efficiency, speed-up per card", NO_SUM},
     {"communication.ms", CARDS, NULL, NO_SUM},
     {"communication.exposed_ms", CARDS, "exposed communication, ms per step", NO_SUM},
     {"bubble", CARDS, NULL, NO_SUM},
@@ -61,7 +68,7 @@ static const Figure figures[] = {
     {"collectives.reduce.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
     {"memory.measured_peak_bytes", MEMORY, "arenas, bytes", NO_SUM},
     {"memory.process_peak_bytes", MEMORY, "process, peak bytes", NO_SUM},
-    {"predicted.memory.process_planned_bytes", MEMORY, NULL, NO_SUM},
+    {"predicted.memory.process_planned_bytes", MEMORY, "predicted: process, peak bytes", NO_SUM},
     {"flops.per_step", FLOPS, NULL, NO_SUM},
     {"flops.share_of_peak", FLOPS, NULL, NO_SUM},
     {"loss.first", LOSS, NULL, NO_SUM},

@@ -139,11 +139,9 @@ static size_t figure_width(const Comparison *c, int figure) {
     return name > cell ? name : cell;
 }
 
-/* Predictions are for a real device. Where times are simulated, the two have separate tables. */
+/* Where times are simulated, predictions have a table of their own. */
 static bool is_shown(const Comparison *c, int figure, bool predicted) {
-    static const char start[] = "predicted.";
-    bool is_predicted = strncmp(c->figures[figure].path, start, strlen(start)) == 0;
-    return figure_measured(c, figure) && (!c->simulated || is_predicted == predicted);
+    return figure_measured(c, figure) && (!c->simulated || figure_predicted(c, figure) == predicted);
 }
 
 /* `predicted` chooses between the two kinds of figures where times are simulated. */

@@ -100,6 +100,8 @@ bool values_differ(const char *a, const char *b);
 double figure_ratio(const Comparison *, const Row *, int figure);
 /* Whether any run has the figure; whether the repetitions of any run differ in it. */
 bool figure_measured(const Comparison *, int figure);
+/* Whether the figure is the plan's prediction for a real device. */
+bool figure_predicted(const Comparison *, int figure);
 bool figure_spreads(const Comparison *, int figure);
 
 void comparison_text(const Comparison *, StrBuf *);

@@ -58,17 +58,24 @@ static json_t *planned_exchanges_json(const Rt *rt) {
     return kinds;
 }
 
+/* Tokens, or another unit of the program, that all cards process in a second. */
+static double predicted_rate(const Rt *rt) {
+    double units = (double)(rows_per_step(rt) * rt->program->training.seq_len);
+    return 1e3 * units / rt->program->predicted.iteration_ms;
+}
+
 static json_t *predicted_json(const Rt *rt, const Memory *memory) {
     const RtPredicted *p = &rt->program->predicted;
     double steps = (double)rt->measured.steps;
-    return json_pack("{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:o, s:{s:o}}",
-                     "device", p->device, "iteration_ms", "median", number(p->iteration_ms),
-                     "memory", "planned_bytes", whole(memory->planned), "process_planned_bytes",
-                     whole(memory->process_planned), "decoded_kept_bytes",
-                     whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
-                     whole(p->h2d_bytes * steps), "kernels", "launches",
-                     whole(p->kernel_launches * steps), "collectives", planned_exchanges_json(rt),
-                     "flops", "per_step", number(p->flops));
+    json_t *predicted = json_pack(
+        "{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:o, s:{s:o}}", "device",
+        p->device, "iteration_ms", "median", number(p->iteration_ms), "memory", "planned_bytes",
+        whole(memory->planned), "process_planned_bytes", whole(memory->process_planned),
+        "decoded_kept_bytes", whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
+        whole(p->h2d_bytes * steps), "kernels", "launches", whole(p->kernel_launches * steps),
+        "collectives", planned_exchanges_json(rt), "flops", "per_step", number(p->flops));
+    json_object_set_new(predicted, rt->program->training.unit.rate, number(predicted_rate(rt)));
+    return predicted;
 }
 
 static json_t *window_json(const Profile *profile) {
@@ -317,7 +324,6 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     const RtPredicted *p = &rt->program->predicted;
     /* predictions are for a real device, so they are not printed next to simulated times */
     bool comparable = !rt->device.simulated;
-    double units = f->units_per_s * f->median;
     char rate[48];
     snprintf(rate, sizeof rate, "%s a second%s", rt->program->training.unit.plural,
              cards_of(rt) > 1 ? ", all cards" : "");
@@ -325,7 +331,7 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
     line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
     line(out, "iteration, first ms", "%.3f", f->first, NAN);
-    line(out, rate, "%.0f", f->units_per_s, comparable ? units / p->iteration_ms : NAN);
+    line(out, rate, "%.0f", f->units_per_s, comparable ? predicted_rate(rt) : NAN);
     for (int i = 0; i < FEEDINGS; i++)
         line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
     fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");

@@ -8,6 +8,7 @@
 
 #include "study/study.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Prints the table of a single run, which has not finished, whose keys all have the value 1. */
@@ -70,11 +71,11 @@ static void test_many_keys_are_cut(void **state) {
 
 static Arena arena;
 
-/* A finished run of a program whose spec has seed 0 and 4 steps. */
+/* A finished run of a program whose spec has seed 0 and 4 steps; there is room for another report. */
 static Run run_of(const char *name, const char *report) {
     static const char spec[] = "[training]\nseed = 0\nsteps = 4\n";
     TomlError error;
-    json_t **reports = arena_array(&arena, 1, sizeof *reports);
+    json_t **reports = arena_array(&arena, 2, sizeof *reports);
     reports[0] = json_loads(report, 0, NULL);
     assert_non_null(reports[0]);
     return (Run){name, "finished", toml_parse(&arena, "spec", spec, sizeof spec - 1, &error),
@@ -127,11 +128,77 @@ static void test_figures_are_of_all_cards(void **state) {
     free_runs(runs, 2);
 }
 
+/* ---- simulated times ------------------------------------------------------------------------- */
+
+/* Prints the comparison of two reports of one run with one report of another, on two cards, which is
+ * slower but predicted to be 1.5 times as fast. */
+static void print_cards(bool simulated, PrintComparison print, StrBuf *out) {
+    char text[3][512];
+    static const double ms[] = {7, 9, 16}, measured[] = {90, 110, 50}, rates[] = {100, 100, 150};
+    for (int i = 0; i < 3; i++)
+        snprintf(text[i], sizeof text[i],
+                 "{\"cards\": %d, \"device\": {\"name\": \"D\", \"simulated\": %s}, "
+                 "\"iteration_ms\": {\"median\": %.1f}, \"tokens_per_s\": %.1f, "
+                 "\"predicted\": {\"iteration_ms\": {\"median\": 4.0}, \"tokens_per_s\": %.1f}}",
+                 1 + i / 2, simulated ? "true" : "false", ms[i], measured[i], rates[i]);
+    Run runs[] = {run_of("one", text[0]), run_of("two", text[2])};
+    runs[0].reports[runs[0].repeats++] = json_loads(text[1], 0, NULL);
+    Comparison c = compare(runs, 2);
+    print(&c, out);
+    free_runs(runs, 2);
+}
+
+static void test_simulated_times_are_not_drawn(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_cards(true, comparison_svg, &out);
+    static const char panel[] = "class=\"title\">", predicted[] = "predicted: iteration, ms<";
+    const char *first = strstr(out.text, panel) + strlen(panel);
+    assert_int_equal(strncmp(first, predicted, strlen(predicted)), 0);
+    assert_non_null(strstr(out.text, ">predicted: tokens per second<"));
+    assert_non_null(strstr(out.text, ">predicted: speed-up over one card<"));
+    assert_null(strstr(out.text, ">iteration, median ms<"));
+    assert_null(strstr(out.text, ">tokens per second<"));
+    assert_null(strstr(out.text, ">speed-up over one card<"));
+    sb_free(&out);
+}
+
+/* With the range of repeated runs. */
+static void test_measured_times_are_drawn(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_cards(false, comparison_svg, &out);
+    assert_non_null(strstr(out.text, ">iteration, median ms<"));
+    assert_non_null(strstr(out.text, ">speed-up over one card<"));
+    assert_non_null(strstr(out.text, "<path "));
+    assert_null(strstr(out.text, "predicted: "));
+    sb_free(&out);
+}
+
+static void test_simulated_runs_have_predicted_speedups(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_cards(true, comparison_text, &out);
+    assert_non_null(strstr(out.text, " predicted.speedup "));
+    assert_non_null(strstr(out.text, " predicted.efficiency"));
+    assert_null(strstr(out.text, " speedup"));
+    assert_non_null(strstr(out.text, " 1.5000    x1.500 "));
+    sb_free(&out);
+    print_cards(false, comparison_text, &out);
+    assert_non_null(strstr(out.text, " speedup "));
+    assert_null(strstr(out.text, "predicted.speedup"));
+    assert_non_null(strstr(out.text, " 0.5000    x0.500 "));
+    sb_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_keys_stand_beside_the_name),
                                        cmocka_unit_test(test_runs_may_have_the_same_keys),
                                        cmocka_unit_test(test_many_keys_are_cut),
                                        cmocka_unit_test(test_keys_are_as_the_run_had_them),
-                                       cmocka_unit_test(test_figures_are_of_all_cards)};
+                                       cmocka_unit_test(test_figures_are_of_all_cards),
+                                       cmocka_unit_test(test_simulated_times_are_not_drawn),
+                                       cmocka_unit_test(test_measured_times_are_drawn),
+                                       cmocka_unit_test(test_simulated_runs_have_predicted_speedups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

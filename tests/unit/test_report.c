@@ -34,6 +34,7 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "loss.heldout_before", 5.5);
     assert_number(r, "flops.share_of_peak", 0.2);
     assert_number(r, "predicted.kernels.launches", 70);
+    assert_number(r, "predicted.tokens_per_s", 40000);
     assert_number(r, "predicted.copies.h2d.bytes", 448);
     assert_number(r, "data.truncated", 3);
     assert_number(r, "feeding.data_wait_ms", 2);
@@ -212,7 +213,7 @@ static void what_the_compiler_compares_is_reported(void **state) {
     json_t *pairs = rich_report((RtUnit){"tokens", "tok", "tokens_per_s"}, rewards, losses);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const char *path = figures[i].path;
-        bool relative = !strcmp(path, SPEEDUP) || !strcmp(path, EFFICIENCY);
+        bool relative = strstr(path, SPEEDUP) || strstr(path, EFFICIENCY);
         if (!relative && !find(images, path) && !find(pairs, path))
             fail_msg("report.json lacks %s", path);
     }
