@@ -9,7 +9,7 @@
 /* Times are in ms; NAN: not measured. */
 typedef struct {
     double launches, launch_ms, kernels_ms, memsets, graphs;
-    double flops; /* a step, as the plan counts them */
+    double flops; /* of a step on all cards of the process, as if each of them updated the weights */
     double syncs, sync_ms, waits, wait_ms;
     struct {
         double count, bytes, ms;
