@@ -189,6 +189,7 @@ static RtProgram program;
 static const RtPlannedExchange exchanges[] = {{"all_reduce", 2, 500}};
 static double times[] = {90, 5, -70, 1, 3, 2, 4}; /* the negative one was profiled */
 static float losses[] = {4, 3, 2.5f, 0.1f}, norms[] = {1, 2, 3, INFINITY};
+static double rates[] = {0.5, 0.25, 0.75, 0.0625};
 static Rt rt;
 
 static int setup(void **state) {
@@ -228,6 +229,7 @@ static int setup(void **state) {
               .numa = {.node = 1},
               .losses = losses,
               .grad_norms = norms,
+              .rates = rates,
               .known_steps = 4,
               .step = 7};
     rt.measured = (RtMeasured){.steps = 7,

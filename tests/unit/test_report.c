@@ -242,8 +242,8 @@ static void the_loss_scale_is_reported(void **state) {
 static void losses_are_listed_by_step(void **state) {
     (void)state;
     write_report();
-    assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n3,2.5,3,0.166666667\n");
-    assert_text("loss.csv", "\n4,0.100000001,inf,0.125\n");
+    assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n3,2.5,3,0.75\n");
+    assert_text("loss.csv", "\n4,0.100000001,inf,0.0625\n");
     losses[1] = -NAN;
     write_report();
     losses[1] = 3;
