@@ -7,9 +7,9 @@
 set -eu
 build=${1:-build}
 
-made="obj unit sim data gpu libgen.a libruntime.a libshared.a inputs compiler.ok check check.lock asan build cppcheck
-dist emit flavours flavours.ptx fuzz generated golden gpu-tests gpu-work images layouts lint_test mutants oracle ptx
-repeat shapes sim-tests slurm study_test template-tests tests toolkit tuning tuning_base"
+made="obj unit sim data gpu libgen.a libruntime.a libshared.a inputs compiler.ok check check.lock asan build
+cppcheck bases dist emit flavours flavours.ptx fuzz generated golden gpu-tests gpu-work images layouts lint_test
+mutants oracle ptx repeat shapes sim-tests slurm study_test template-tests tests toolkit tuning tuning_base"
 
 is_made() {
     case $(echo " $made " | tr '\n' ' ') in *" ${1##*/} "*) ;; *) return 1 ;; esac

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib.sh
 suite=bases
 export GEN="${GPUOPT_GEN:-./gpuopt-gen}"
-work=build/bases_test
+work=build/bases
 base=build/retrained_base
 export SIM_OPTIMIZE=-O0
 rm -rf $work $base
