@@ -33,8 +33,9 @@ static const char help[] =
 #define MOST_SEED (1LL << 53) /* up to here integers are exact in every JSON reader */
 
 static void print_help(const RtProgram *program, const char *name) {
-    printf("%s: trains %s, %lld steps (%s)\n\nusage: %s [OPTION]...\n%s", name, program->name,
-           (long long)program->training.steps, program->generator, name, help);
+    long long steps = (long long)program->training.steps;
+    printf("%s: trains %s, %lld step%s (%s)\n\nusage: %s [OPTION]...\n%s", name, program->name,
+           steps, steps == 1 ? "" : "s", program->generator, name, help);
 }
 
 static const char *executable_folder(void) {
