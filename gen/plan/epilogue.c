@@ -65,10 +65,10 @@ static bool adds_windows(const Group *group, const Op *op) {
            op_finds_windows(group->ops[0], op);
 }
 
-static Body *joined_body(const Program *p, const Group *group, const Op *op, const Body *part) {
+static Body *joined_body(const Program *p, const Group *group, const Op *op, Body *part) {
     if (adds_windows(group, op))
         return fuse_windows(p, group->body, part, window_rows(&op->attr.window));
-    return fuse_bodies(p, group->body, part);
+    return group_join_bodies(p, group->body, part);
 }
 
 static bool group_add(const Program *p, Group *group, const Op *op, Body *part) {

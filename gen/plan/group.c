@@ -137,6 +137,10 @@ static Body *laid_along(Body *body, const Body *other) {
     return along ? body_upright(body) : body;
 }
 
+Body *group_join_bodies(const Program *p, Body *first, Body *second) {
+    return fuse_bodies(p, laid_along(first, second), laid_along(second, first));
+}
+
 static Body *joined_body(const Grouping *g, const Group *group, const Group *alone) {
     const Op *op = alone->ops[0];
     if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
@@ -144,8 +148,7 @@ static Body *joined_body(const Grouping *g, const Group *group, const Group *alo
     if (!groups_may_share(group, alone) || !rows_grow_alike(g, group, op, alone->body) ||
         !leaves_to_templates(g, group, op))
         return NULL;
-    return fuse_bodies(g->plan->program, laid_along(group->body, alone->body),
-                       laid_along(alone->body, group->body));
+    return group_join_bodies(g->plan->program, group->body, alone->body);
 }
 
 static void move_to_end(Grouping *g, int index) {

@@ -33,6 +33,8 @@ Group *group_new(Grouping *, const Op *, Body *);
 void group_op(Grouping *, const Op *, bool fusion);
 /* Appends the op; the caller joins its body with the others. */
 void group_append(Arena *, Group *, const Op *, Body *part);
+/* The body of both, the first's steps before the second's; NULL: one kernel cannot run them. */
+Body *group_join_bodies(const Program *, Body *first, Body *second);
 /* Whether the order of the two matters. */
 bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);

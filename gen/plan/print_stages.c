@@ -64,7 +64,7 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
     sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency)%s\n",
               (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
               first->alone_fits ? "" : ", on which the experiment does not fit");
-    if (plan_speedup(first) < 1)
+    if (plan_speedup(first) < 1 && first->alone_fits)
         sb_puts(out, "cards: one card would be faster: stages wait, exchange activations and launch "
                      "small kernels\n       for longer than their shares of the work save; larger "
                      "batches, or more\n       training.gradient_accumulation_steps, give each card "

@@ -158,7 +158,9 @@ static int by_value(const void *a, const void *b) {
  * a pipeline's. In a single process with several cards they already cover all cards. The legend of
  * the comparison says which figures these are. */
 static const json_t *figure(const json_t *report, const char *path) {
-    const json_t *all = find(json_object_get(report, "all_ranks"), path);
+    const json_t *ranks = json_object_get(report, "all_ranks"), *all = find(ranks, path);
+    if (ranks && !all && strcmp(path, "flops.per_step") == 0)
+        return NULL; /* a report of earlier versions has only the first card's */
     return all ? all : find(report, path);
 }
 

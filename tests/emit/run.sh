@@ -608,7 +608,7 @@ test_kernels_need_a_whole_simulator() {
     mkdir -p "$work/half" && touch "$work/half/simcc" &&
         emit $spec --set parallelism.data_parallel_replicate_degree=2 -o "$work/waiting" &&
         make -n -C "$work/waiting" DEVICE=sim RT="$top" SIM_OUT="$work/half" MPICC=mpicc kernels.sim >"$work/commands" &&
-        [ "$(line_of '-o [^ ]*/libnccl.so.2')" -lt "$(line_of 'simcc -I .* kernels.cu')" ] || return 1
+        [ "$(line_of 'new=[^ ]*/libnccl.so.2')" -lt "$(line_of 'simcc -I .* kernels.cu')" ] || return 1
     make -n -f runtime/sim/Makefile.inc RT=runtime SIM_OUT="$work/none" MPICC=mpicc sim_ranks >"$work/commands" &&
         ! grep -E -- '-o [^ ]*(\.so[.0-9]*|simcc)( |$)' "$work/commands" || return 1
     [ "$(line_of 'mv .*/simcc')" -lt "$(line_of 'mv .*/libnccl.so')" ] || return 1
@@ -622,6 +622,18 @@ test_kernels_need_a_whole_simulator() {
     grep -q 'undefined reference to .sim_' "$work/refusal" && [ ! -e "$work/half/k.sim" ] &&
         cp "$SIM_OUT/libcuda.so.1" "$work/half" &&
         SIM_OPTIMIZE=-O0 "$work/half/simcc" -I "$top" "$work/half/k.cu" -o "$work/half/k.sim"
+}
+
+link_twice() {
+    make -s -f runtime/sim/Makefile.inc RT=runtime SIM_OUT="$work/twice" "$work/twice/libcupti.so.13"
+}
+
+# Two runs may build the simulated device at once: both links end well, and the library is whole.
+test_two_makes_link_one_library() {
+    rm -rf "$work/twice" && cp -rp "$SIM_OUT" "$work/twice" && rm -f "$work"/twice/libcupti.so.13 || return
+    link_twice &
+    link_twice && wait $! && nm -D "$work/twice/libcupti.so.13" | grep -q ' T cuptiActivityEnable' &&
+        [ "$(ls "$work"/twice/libcupti.so.*)" = "$work/twice/libcupti.so.13" ]
 }
 
 # values FILE: prints a spec's keys with effect, one per line.
