@@ -106,7 +106,7 @@ mutant long_completion_takes_all runtime/data/data_shared.c \
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
-    'attr.accumulate |= sofar != NULL;' '' $oracle pretrain_tied
+    'attr.accumulate |= so_far != NULL;' '' $oracle pretrain_tied
 mutant quantize_nibbles gen/graph/ops_quantize.c \
     'int_of(body, STEP_MUL, code[0], 16), code[1])' 'int_of(body, STEP_MUL, code[1], 16), code[0])' \
     build/unit/test_quantize
@@ -199,9 +199,9 @@ mutant joined_slices_unseen gen/plan/plan.c \
     'return launch->arg_count * (1 + launch->joined_count);' 'return launch->arg_count;' \
     build/unit/test_join_launches
 mutant joined_dx_without_the_others gen/pass/product_chain.c \
-    '    attr.accumulate = chain->sofar != NULL;' '    attr.accumulate = false;' $oracle lora_q_v_rslora
+    '    attr.accumulate = chain->so_far != NULL;' '    attr.accumulate = false;' $oracle lora_q_v_rslora
 mutant joined_dx_overwrites_the_others gen/pass/product_chain.c \
-    'chain->sofar = op->out[0];' '' $oracle lora_q_v_rslora
+    'chain->so_far = op->out[0];' '' $oracle lora_q_v_rslora
 mutant joined_dx_of_another_weight gen/pass/join_linears.c \
     'g->joined, g->weight, op->attr' 'g->joined, g->member[0].linear->in[1], op->attr' $oracle pretrain_tied
 mutant gradients_joined_across_gaps gen/pass/join_gradients.c \

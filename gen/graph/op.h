@@ -104,6 +104,8 @@ struct Op {
 };
 
 bool op_reads(const Op *, const Value *);
+/* With attr.accumulate: the old content of the result, to which the op adds; else NULL. */
+Value *op_so_far(const Op *);
 /* Whether nothing but its operands decides when the op runs, and no dump shows its result: a pass may
  * then make it part of another op. */
 bool op_is_plain(const Op *);

@@ -186,6 +186,8 @@ bool op_reads(const Op *op, const Value *v) {
     return false;
 }
 
+Value *op_so_far(const Op *op) { return op->attr.accumulate ? op->in[op->in_count - 1] : NULL; }
+
 static bool overlaps_any(Value *const *values, int count, const Value *v) {
     for (int i = 0; i < count; i++)
         if (value_overlaps(values[i], v))

@@ -98,7 +98,7 @@ void grad_rope(Backward *b, const Op *op) {
 }
 
 void shape_attention(Program *p, Op *op) {
-    const Value *q = op->in[0], *k = op->in[1], *v = op->in[2];
+    const Value *q = op->in[ATTENTION_Q], *k = op->in[ATTENTION_K], *v = op->in[ATTENTION_V];
     const Attr *a = &op->attr;
     op_expect(op, op->in_count == 4 || op->in_count == 5, "operands");
     op_expect(op, value_cols(q) == a->heads * a->head_dim, "q");
@@ -106,36 +106,36 @@ void shape_attention(Program *p, Op *op) {
               "k or v");
     op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0,
               "heads or seq_len");
-    op_expect(op, op->in_count == 4 || value_cols(op->in[4]) == 2, "prefix");
+    op_expect(op, op->in_count == 4 || value_cols(op->in[ATTENTION_PREFIX]) == 2, "prefix");
     result_2d(p, op, 0, "", p->activation, value_rows(q), value_cols(q));
     result_2d(p, op, 1, ".lse", p->real, value_rows(q), a->heads);
 }
 
 void grad_attention(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0],
-                   op->in[1],
-                   op->in[2],
-                   op->in[3],
+    Value *in[] = {op->in[ATTENTION_Q],
+                   op->in[ATTENTION_K],
+                   op->in[ATTENTION_V],
+                   op->in[ATTENTION_POSITIONS],
                    op->out[0],
                    op->out[1],
                    backward_of(b, op->out[0]),
-                   op->in[4]};
+                   op->in[ATTENTION_PREFIX]};
     Op *grad = backward_op(b, op, OP_attention_grad, in, op->in_count + 3, op->attr);
     for (int i = 0; i < 3; i++)
         backward_pass(b, op->in[i], grad->out[i]);
 }
 
 /* In heads longer than LONGEST_ROTATED, two blocks share a row of dk (the templates' `split`). */
-enum { GRAD_OPERANDS = 7, ROPE_OPERANDS = 3, LONGEST_ROTATED = 128 };
+enum { ROPE_OPERANDS = 3, LONGEST_ROTATED = 128 };
 
 const Value *attention_prefix(const Op *op) {
-    int place = op->kind == OP_attention ? 4 : GRAD_OPERANDS;
+    int place = op->kind == OP_attention ? ATTENTION_PREFIX : ATTENTION_GRAD_OPERANDS;
     int end = op->in_count - (attention_rope(op) ? ROPE_OPERANDS : 0);
     return end > place ? op->in[place] : NULL;
 }
 
 Value *const *attention_rope(const Op *op) {
-    bool has = op->kind == OP_attention_grad && op->in_count >= GRAD_OPERANDS + ROPE_OPERANDS;
+    bool has = op->kind == OP_attention_grad && op->in_count >= ATTENTION_GRAD_OPERANDS + ROPE_OPERANDS;
     return has ? op->in + op->in_count - ROPE_OPERANDS : NULL;
 }
 
@@ -158,7 +158,7 @@ static void check_rope(const Program *p, const Op *op) {
 
 void shape_attention_grad(Program *p, Op *op) {
     static const char *const suffix[] = {".q", ".k", ".v"};
-    int extra = op->in_count - GRAD_OPERANDS;
+    int extra = op->in_count - ATTENTION_GRAD_OPERANDS;
     op_expect(op, extra == 0 || extra == 1 || extra == ROPE_OPERANDS || extra == ROPE_OPERANDS + 1,
               "operands");
     if (attention_rope(op))

@@ -14,6 +14,7 @@
  * topk_hits          (logits[T,V], labels[T,1]) -> top1[T,1], top5[T,1]: 1 where the label's logit
  *                    is the largest, or among the five largest; else, or if it is ignored, 0
  * sum                (x[C] or x[R,1]) -> [1] */
+#include "graph/loss_operands.h"
 #include "graph/op_table.h"
 
 static int is_label(Body *body, int labels) {
@@ -57,7 +58,7 @@ static int pick(const Op *op, Body *body, int x, int labels) {
 
 void shape_cross_entropy(Program *p, Op *op) {
     op_expect(op, op->in_count == (op->attr.group ? 4 : 3), "operands");
-    op_expect(op, value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
+    op_expect(op, value_rows(op->in[LOSS_LABELS]) == value_rows(op->in[0]), "labels");
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), 1);
     result_2d(p, op, 1, ".lse", p->real, value_rows(op->in[0]), 1);
 }
@@ -65,8 +66,8 @@ void shape_cross_entropy(Program *p, Op *op) {
 void expand_cross_entropy(const Op *op, Body *body) {
     op_expect(op, !op->attr.group, "is not one kernel");
     body_space(body, op->in[0]);
-    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
-        weight = step_load(body, op->in[2]);
+    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[LOSS_LABELS]),
+        weight = step_load(body, op->in[LOSS_WEIGHT]);
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
     int picked = pick(op, body, x, labels);
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
@@ -76,8 +77,12 @@ void expand_cross_entropy(const Op *op, Body *body) {
 }
 
 void grad_cross_entropy(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0], op->in[1], op->out[1], op->in[2], backward_of(b, op->out[0]),
-                   op->in[3]};
+    Value *in[] = {op->in[0],
+                   op->in[LOSS_LABELS],
+                   op->out[1],
+                   op->in[LOSS_WEIGHT],
+                   backward_of(b, op->out[0]),
+                   op->in[LOSS_GROUP_RANK]};
     backward_emit(b, op, op->in[0], OP_cross_entropy_grad, in, op->attr.group ? 6 : 5, op->attr);
 }
 
@@ -85,10 +90,11 @@ void shape_cross_entropy_grad(Program *p, Op *op) { result_like(p, op, 0, op->in
 
 void expand_cross_entropy_grad(const Op *op, Body *body) {
     body_space(body, op->in[0]);
-    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
-        lse = step_load(body, op->in[2]);
-    int factor =
-        step_binary(body, STEP_MUL, step_load(body, op->in[3]), step_load(body, op->in[4]));
+    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[LOSS_GRAD_LABELS]),
+        lse = step_load(body, op->in[LOSS_GRAD_LSE]);
+    int upstream = step_load(body, op->in[LOSS_GRAD_UPSTREAM]),
+        weight = step_load(body, op->in[LOSS_GRAD_WEIGHT]);
+    int factor = step_binary(body, STEP_MUL, weight, upstream);
     step_hinted(body, factor, "scale");
     int softmax = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, lse));
     double share = op->attr.label_smoothing;
@@ -99,7 +105,7 @@ void expand_cross_entropy_grad(const Op *op, Body *body) {
     int label_share = share > 0 ? step_named(body, 1 - share, "LABEL_SHARE") : step_const(body, 1);
     int less_one = step_binary(body, STEP_SUB, softmax, label_share);
     step_hinted(body, less_one, "less_one");
-    int own = op->attr.group ? own_labels(body, labels, op->in[5]) : labels;
+    int own = op->attr.group ? own_labels(body, labels, op->in[LOSS_GRAD_GROUP_RANK]) : labels;
     int d = step_binary(body, STEP_MUL, step_select(body, is_label(body, own), less_one, softmax),
                         factor);
     step_hinted(body, d, "d_logit");

@@ -114,9 +114,9 @@ static Value *zeroed(Backward *b, Value *v, Pos pos) {
 /* What a contribution to a trained weight's gradient is added to. NULL: it is the first and fills
  * the buffer. */
 static Value *gradient_so_far(const Backward *b, const Value *weight) {
-    const Part *sofar = b->parts[weight->id];
-    if (sofar)
-        return sofar->value;
+    const Part *so_far = b->parts[weight->id];
+    if (so_far)
+        return so_far->value;
     Value *buffer = program_param(b->program, weight)->gradient;
     return b->program->micro_steps > 1 && role_persistent(buffer->role) ? buffer : NULL;
 }

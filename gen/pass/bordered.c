@@ -128,7 +128,7 @@ static bool is_of_border(const Graph *graph, const Value *v) {
     for (int i = 0; i < graph->op_count; i++) {
         const Op *op = graph->ops[i];
         if (op->kind == OP_linear && op->attr.accumulate) {
-            const Op *base = graph_producer(graph, op->in[2]);
+            const Op *base = graph_producer(graph, op_so_far(op));
             if (base && base->kind == OP_linear && base->in[0] == v)
                 return true;
         } else if (op->kind == OP_matmul && op->in[0] == v && value_trains(op->in[1])) {

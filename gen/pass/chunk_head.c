@@ -6,6 +6,7 @@
  * If it depends on other rows' losses, backward computes each chunk's logits again: this costs a
  * product, but keeping them would need memory for all logits. The weight's gradient is accumulated
  * over the chunks. */
+#include "graph/loss_operands.h"
 #include "pass/pass.h"
 
 enum { MAX_USERS = 8 };
@@ -32,7 +33,7 @@ static int readers(const Graph *graph, const Value *v, Op **out) {
 
 static bool takes_gradient(Chain *c, const Graph *graph, Op *grad) {
     c->loss_grad = grad;
-    c->twice = graph_producer(graph, grad->in[4]) != NULL;
+    c->twice = graph_producer(graph, grad->in[LOSS_GRAD_UPSTREAM]) != NULL;
     c->user_count = readers(graph, grad->out[0], c->user);
     for (int i = 0; i < c->user_count; i++)
         if (c->user[i]->kind != OP_matmul || c->user[i]->in[0] != grad->out[0])
@@ -87,16 +88,23 @@ static Value *add_linear(const Chunk *k, const Op *op, bool with_gradient) {
 }
 
 static Op *add_loss(const Chunk *k, const Op *op, Value *logits) {
-    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2], op->in[3]};
+    Value *in[] = {logits, rows_of(k, op->in[LOSS_LABELS]), op->in[LOSS_WEIGHT],
+                   op->in[LOSS_GROUP_RANK]};
     Value *out[] = {rows_of(k, op->out[0]), rows_of(k, op->out[1])};
     return op_add_into(k->program, k->graph, op->kind, chunk_name(k, op->name), in, op->in_count,
                        out, 2, op->attr, op->pos);
 }
 
 static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
-    Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
-    Value *in[] = {logits,   rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream,
-                   op->in[5]};
+    Value *upstream = op->in[LOSS_GRAD_UPSTREAM];
+    if (value_rows(upstream) > 1)
+        upstream = rows_of(k, upstream);
+    Value *in[] = {logits,
+                   rows_of(k, op->in[LOSS_GRAD_LABELS]),
+                   rows_of(k, op->in[LOSS_GRAD_LSE]),
+                   op->in[LOSS_GRAD_WEIGHT],
+                   upstream,
+                   op->in[LOSS_GRAD_GROUP_RANK]};
     const char *name = chunk_name(k, op->name);
     return op_add(k->program, k->graph, op->kind, name, in, op->in_count, op->attr, op->pos)
         ->out[0];
@@ -106,16 +114,16 @@ static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
 static void add_input_grad(const Chunk *k, const Op *op, Value *gradient) {
     Value *in[] = {gradient, op->in[1], NULL}, *out = rows_of(k, op->out[0]);
     if (op->attr.accumulate)
-        in[2] = rows_of(k, op->in[2]);
+        in[2] = rows_of(k, op_so_far(op));
     op_add_into(k->program, k->graph, OP_matmul, chunk_name(k, op->name), in,
                 2 + op->attr.accumulate, &out, 1, op->attr, op->pos);
 }
 
-/* dW: all chunks but the first add to `sofar`, the sum of the earlier chunks. */
-static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Value *sofar) {
+/* dW: all chunks but the first add to `so_far`, the sum of the earlier chunks. */
+static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Value *so_far) {
     Attr attr = op->attr;
-    Value *in[] = {gradient, rows_of(k, op->in[1]), sofar ? sofar : op->in[2]};
-    attr.accumulate |= sofar != NULL;
+    Value *in[] = {gradient, rows_of(k, op->in[1]), so_far ? so_far : op_so_far(op)};
+    attr.accumulate |= so_far != NULL;
     Value *out = k->last ? op->out[0] : value_alias(k->program, op->out[0], op->out[0]->name);
     op_add_into(k->program, k->graph, OP_matmul, chunk_name(k, op->name), in, 2 + attr.accumulate,
                 &out, 1, attr, op->pos);

@@ -13,6 +13,8 @@
  * A shared prompt is in a row once, before both completions; attention lets each completion see the
  * prompt and itself. The rest of forward and backward depends only on rows and positions, and does
  * not change. The same holds for several packed prompts, each before its completions. */
+#include "graph/attention_operands.h"
+#include "graph/loss_operands.h"
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 
@@ -163,7 +165,7 @@ static Value *add_pair_loss(const Dpo *d, const Op *loss, Value *weight, Op *con
     Attr attr = {.pair_loss = kinds[d->spec->dpo.loss_type],
                  .beta = d->spec->dpo.beta,
                  .label_smoothing = smooths ? d->spec->dpo.label_smoothing : 0};
-    Value *targets = count_targets(d, loss->in[1]);
+    Value *targets = count_targets(d, loss->in[LOSS_LABELS]);
     Value *policy = sum_sequences(d, loss->out[0], "nll", NULL);
     Value *reference =
         d->given ? d->given : sum_sequences(d, add_reference(d, ops, count), "reference.nll", NULL);
@@ -177,8 +179,8 @@ static Value *add_pair_loss(const Dpo *d, const Op *loss, Value *weight, Op *con
 static void rewrite(const Dpo *d) {
     Graph *graph = d->graph;
     Op *loss = graph_find(graph, OP_cross_entropy);
-    Value *pair_loss = NULL, *weight = loss->in[2], *rows = loss->out[0];
-    loss->in[2] = d->one;
+    Value *pair_loss = NULL, *weight = loss->in[LOSS_WEIGHT], *rows = loss->out[0];
+    loss->in[LOSS_WEIGHT] = d->one;
     const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
         if (pair_loss)
@@ -201,7 +203,7 @@ static void share_prompts(const Dpo *d) {
             Op *op = p->entry[entries[e]].ops[i];
             if (op->kind != OP_attention)
                 continue;
-            op->in[3] = place;
+            op->in[ATTENTION_POSITIONS] = place;
             op->in[op->in_count++] = prefix;
         }
 }

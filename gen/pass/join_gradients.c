@@ -84,7 +84,6 @@ static bool may_join(const GraphUses *uses, const Group *g) {
 }
 
 static Value *result_of(const Op *op) { return op->out[0]; }
-static Value *sum_so_far_of(const Op *op) { return op->in[2]; }
 
 static Value *rows_of_all(Program *p, const Group *g, const char *name, Value *of(const Op *)) {
     Value *all = value_alias(p, of(g->op[0]), name);
@@ -112,7 +111,7 @@ static void add_product(Program *p, Graph *graph, const Group *g) {
     bool adds = like->attr.accumulate;
     Value *dw = rows_of_all(p, g, name, result_of);
     Value *in[] = {columns_of_all(p, g, arena_printf(p->arena, "%s.dy", name)), like->in[1],
-                   adds ? rows_of_all(p, g, name, sum_so_far_of) : NULL};
+                   adds ? rows_of_all(p, g, name, op_so_far) : NULL};
     op_add_into(p, graph, OP_matmul, name, in, 2 + adds, &dw, 1, like->attr, like->pos);
 }
 

@@ -62,7 +62,7 @@ static Value *weight_of(const Member *m) { return m->linear->in[1]; }
 static Value *result_of(const Member *m) { return m->linear->out[0]; }
 static Value *result_gradient_of(const Member *m) { return m->to_x->in[0]; }
 static Value *weight_gradient_of(const Member *m) { return m->to_weight->out[0]; }
-static Value *weight_gradient_so_far_of(const Member *m) { return m->to_weight->in[2]; }
+static Value *weight_gradient_so_far_of(const Member *m) { return op_so_far(m->to_weight); }
 
 static int by_offset(const void *a, const void *b) {
     const Value *v = weight_of(a), *w = weight_of(b);

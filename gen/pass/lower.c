@@ -1,6 +1,7 @@
 /* Lowers semantic ops to what kernels and libraries do: linear becomes a matrix product with the
  * weight transposed; view ops disappear, and their readers read the viewed memory directly; a loss
  * whose columns ranks share out becomes each rank's part and an exchange. Requires gradients. */
+#include "graph/loss_operands.h"
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -12,10 +13,10 @@ static Value *of_all(Program *p, Graph *graph, const Op *op, Value *own) {
 /* A loss over columns that ranks share out: each rank's part, a gather of all parts, the loss. */
 static void lower_loss(Program *p, Graph *graph, const Op *op) {
     const char *name = arena_printf(p->arena, "%s.part", op->name);
-    Value *in[] = {op->in[0], op->in[1], op->in[3]};
+    Value *labels = op->in[LOSS_LABELS], *in[] = {op->in[0], labels, op->in[LOSS_GROUP_RANK]};
     Op *part = op_add(p, graph, OP_cross_entropy_part, name, in, 3, op->attr, op->pos);
-    Value *all[] = {of_all(p, graph, op, part->out[0]), of_all(p, graph, op, part->out[1]),
-                    op->in[1], op->in[2]};
+    Value *all[] = {of_all(p, graph, op, part->out[0]), of_all(p, graph, op, part->out[1]), labels,
+                    op->in[LOSS_WEIGHT]};
     op_add_into(p, graph, OP_cross_entropy_join, op->name, all, 4, op->out, 2, (Attr){0}, op->pos);
 }
 

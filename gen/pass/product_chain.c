@@ -19,10 +19,11 @@ static Op *last_of(Op *const *ops, int count) {
 /* The product onto whose result the op adds, if nothing else reads this; else NULL. */
 static Op *previous_of(const GraphUses *uses, const Op *op) {
     int count;
-    if (!op->attr.accumulate)
+    Value *so_far = op_so_far(op);
+    if (!so_far)
         return NULL;
-    use_readers(uses, op->in[2], &count);
-    Op *maker = use_maker(uses, op->in[2]);
+    use_readers(uses, so_far, &count);
+    Op *maker = use_maker(uses, so_far);
     return maker && maker->kind == OP_matmul && count == 1 ? maker : NULL;
 }
 
@@ -35,7 +36,7 @@ bool product_chain_find(const GraphUses *uses, Op *const *members, int count, Pr
         left -= chain->member[chain->count];
         chain->op[chain->count++] = op;
         if (left == 0) {
-            chain->sofar = op->attr.accumulate ? op->in[2] : NULL;
+            chain->so_far = op_so_far(op);
             return true;
         }
     }
@@ -52,17 +53,17 @@ void product_chain_keep(Program *p, Graph *graph, ProductChain *chain, Op *op) {
     for (int i = 0; i < chain->count; i++)
         if (chain->op[i] == op && chain->member[i])
             return;
-    op->attr.accumulate = chain->sofar != NULL;
-    op->in[2] = chain->sofar;
+    op->attr.accumulate = chain->so_far != NULL;
+    op->in[2] = chain->so_far;
     op->in_count = 2 + op->attr.accumulate;
     graph_add(p, graph, op);
-    chain->sofar = op->out[0];
+    chain->so_far = op->out[0];
 }
 
 void product_chain_join(Program *p, Graph *graph, const ProductChain *chain, Value *a, Value *b,
                         Attr attr) {
     const Op *last = product_chain_last(chain);
-    Value *in[] = {a, b, chain->sofar}, *out = last->out[0];
-    attr.accumulate = chain->sofar != NULL;
+    Value *in[] = {a, b, chain->so_far}, *out = last->out[0];
+    attr.accumulate = chain->so_far != NULL;
     op_add_into(p, graph, OP_matmul, last->name, in, 2 + attr.accumulate, &out, 1, attr, last->pos);
 }

@@ -12,7 +12,7 @@ typedef struct {
     Op *op[MAX_PRODUCTS];
     bool member[MAX_PRODUCTS];
     int count;
-    Value *sofar; /* the sum before the first op, and while the graph is rewritten before the next one;
+    Value *so_far; /* the sum before the first op, and while the graph is rewritten before the next one;
                    * NULL: nothing */
 } ProductChain;
 

@@ -4,6 +4,7 @@
  * target.
  *
  * Requires forward graphs only. Changes nothing if every row may have a target. */
+#include "graph/loss_operands.h"
 #include "pass/pass.h"
 
 typedef struct {
@@ -32,7 +33,8 @@ static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choi
         made->observe = head->observe;
         return made->out[0];
     }
-    Value *in[] = {logits, gather(p, graph, OP_gather_labels, loss->in[1], c, pos), loss->in[2]};
+    Value *labels = gather(p, graph, OP_gather_labels, loss->in[LOSS_LABELS], c, pos);
+    Value *in[] = {logits, labels, loss->in[LOSS_WEIGHT]};
     return op_add(p, graph, OP_cross_entropy, loss->name, in, 3, loss->attr, loss->pos)->out[0];
 }
 

@@ -113,7 +113,7 @@ static bool ends_path(const Op *op) {
 static void mark_path(Split *s, const Op *up) {
     const Op *base = up, *op = graph_producer(s->graph, up->in[0]);
     while (base->attr.accumulate)
-        base = graph_producer(s->graph, base->in[2]);
+        base = graph_producer(s->graph, op_so_far(base));
     for (; op && (op->kind == OP_linear || op->kind == OP_dropout);
          op = graph_producer(s->graph, op->in[0])) {
         bool first = op->in[0] == base->in[0];
@@ -203,7 +203,7 @@ static Value *sum_of(Split *s, Value *addends) {
 }
 
 static void split_linear(Split *s, Op *op) {
-    Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op->in[2]) : WHOLE;
+    Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op_so_far(op)) : WHOLE;
     if (s->fate[op->id].split) {
         ENSURE(x == WHOLE, "%s is split twice", op->name);
         shard_rows(s, op, op->in[1]);

@@ -45,11 +45,18 @@ enum { MOST_SHARED = 163 * 1024 };
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
+static const char *const operands[ATTENTION_GRAD_OPERANDS] = {
+    [ATTENTION_Q] = "q",
+    [ATTENTION_K] = "k",
+    [ATTENTION_V] = "v",
+    [ATTENTION_POSITIONS] = "positions",
+    [ATTENTION_O] = "o",
+    [ATTENTION_LSE] = "lse",
+    [ATTENTION_D_O] = "d_o"};
 
 /* Adds the operands that all kernels read: q, k, v and what masks them. */
 static void read_sequences(Filling *f, const Op *op) {
-    for (int i = 0; i < 4; i++)
+    for (int i = ATTENTION_Q; i <= ATTENTION_POSITIONS; i++)
         fill_reads(f, operands[i], op->in[i]);
     if (attention_prefix(op))
         fill_reads(f, "prefix", attention_prefix(op));
@@ -221,9 +228,9 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     fill_int(&f, "kv_heads", g->kv_heads);
     fill_int(&f, "keys", g->keys);
     fill_real(&f, "scale", 1.0 / sqrt((double)g->head_dim), g->tensor_cores ? "f" : "");
-    fill_stride(&f, "q_stride", op->in[0]);
-    fill_stride(&f, "k_stride", op->in[1]);
-    fill_stride(&f, "v_stride", op->in[2]);
+    fill_stride(&f, "q_stride", op->in[ATTENTION_Q]);
+    fill_stride(&f, "k_stride", op->in[ATTENTION_K]);
+    fill_stride(&f, "v_stride", op->in[ATTENTION_V]);
     fill_rows(&f, g, plan->program->real);
     fill_mask(&f, g);
     if (g->part != ATTENTION_FORWARD)
@@ -248,11 +255,11 @@ void plan_attention(Plan *plan, Entry entry, const Group *group) {
 static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
     AttentionGeometry g = geometry_of(plan, op, ATTENTION_BACKWARD_Q);
     Filling f = attention_filling(plan, op, &g);
-    fill_stride(&f, "o_stride", op->in[4]);
-    fill_stride(&f, "do_stride", op->in[6]);
+    fill_stride(&f, "o_stride", op->in[ATTENTION_O]);
+    fill_stride(&f, "do_stride", op->in[ATTENTION_D_O]);
     fill_stride(&f, "dq_stride", op->out[0]);
     read_sequences(&f, op);
-    for (int i = 4; i < 7; i++)
+    for (int i = ATTENTION_O; i <= ATTENTION_D_O; i++)
         fill_reads(&f, operands[i], op->in[i]);
     read_rope(&f, op);
     fill_writes(&f, "delta", op->out[3]);
@@ -263,13 +270,13 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
 static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
     AttentionGeometry g = geometry_of(plan, op, ATTENTION_BACKWARD_KV);
     Filling f = attention_filling(plan, op, &g);
-    fill_stride(&f, "do_stride", op->in[6]);
+    fill_stride(&f, "do_stride", op->in[ATTENTION_D_O]);
     fill_stride(&f, "dk_stride", op->out[1]);
     fill_stride(&f, "dv_stride", op->out[2]);
     read_sequences(&f, op);
-    fill_reads(&f, "lse", op->in[5]);
+    fill_reads(&f, "lse", op->in[ATTENTION_LSE]);
     fill_reads(&f, "delta", op->out[3]);
-    fill_reads(&f, "d_o", op->in[6]);
+    fill_reads(&f, "d_o", op->in[ATTENTION_D_O]);
     read_rope(&f, op);
     fill_writes(&f, "dk", op->out[1]);
     fill_writes(&f, "dv", op->out[2]);

@@ -208,7 +208,7 @@ static Body *result_body(const Program *p, const Op *op) {
     Body *body = body_new(p->arena, value_rows(out), value_cols(out));
     int result = step_result(body);
     if (op->attr.accumulate)
-        result = step_binary(body, STEP_ADD, step_load(body, op->in[op->in_count - 1]), result);
+        result = step_binary(body, STEP_ADD, step_load(body, op_so_far(op)), result);
     step_store(body, out, result);
     return body;
 }
