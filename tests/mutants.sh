@@ -106,7 +106,7 @@ mutant long_completion_takes_all runtime/data/data_shared.c \
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
-    'attr.accumulate |= so_far != NULL;' '' $oracle pretrain_tied
+    'attr.accumulate |= so_far != NULL;' '' tests/oracle/run.sh --one pretrain_tied fp64 small_chunks
 mutant quantize_nibbles gen/graph/ops_quantize.c \
     'int_of(body, STEP_MUL, code[0], 16), code[1])' 'int_of(body, STEP_MUL, code[1], 16), code[0])' \
     build/unit/test_quantize
