@@ -54,7 +54,8 @@ if [ -z "$places_only" ] && [ ! -d "$copy/build" ]; then # reuse objects that ar
     cp -a build/obj build/sim build/compiler.ok "$copy/build/" 2>/dev/null
 fi
 
-oracle="tests/oracle/run.sh --only"
+oracle="tests/oracle/run.sh --only" # of the rows that make check runs
+oracle_row="tests/oracle/run.sh --one"
 mutant lora_scale gen/pass/lora.c \
     'sqrt((double)r) : (double)r);' 'sqrt((double)r) : 1.0);' $oracle demo
 # Parts of the kernels that the host's compiler never sees.
@@ -98,7 +99,7 @@ mutant relu_grad_of_overwritten_gradient gen/pass/fuse_relu_grads.c \
 mutant attention_mask gen/templates/attention_fma.cu \
     'mask_rows[i].sees(key) && key <= base + i' 'mask_rows[i].sees(key) && key < base + i' $oracle odd
 mutant prefix_one_too_long gen/templates/attention_masks.cuh \
-    '(key < prefix_end)' '(key <= prefix_end)' $oracle dpo
+    '(key < prefix_end)' '(key <= prefix_end)' $oracle_row dpo fp64 shared
 mutant prefix_of_another_group gen/templates/attention_masks.cuh \
     '((key >= prefix_start) & (key < prefix_end))' '(key < prefix_end)' tests/dist/run.sh packed_prompts
 mutant long_completion_takes_all runtime/data/data_shared.c \
@@ -106,7 +107,7 @@ mutant long_completion_takes_all runtime/data/data_shared.c \
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
-    'attr.accumulate |= so_far != NULL;' '' tests/oracle/run.sh --one pretrain_tied fp64 small_chunks
+    'attr.accumulate |= so_far != NULL;' '' $oracle_row pretrain_tied fp64 small_chunks
 mutant quantize_nibbles gen/graph/ops_quantize.c \
     'int_of(body, STEP_MUL, code[0], 16), code[1])' 'int_of(body, STEP_MUL, code[1], 16), code[0])' \
     build/unit/test_quantize
@@ -171,14 +172,14 @@ mutant collective_dropped gen/pass/drop_unread.c ' || op_is(op, TRAIT_COLLECTIVE
 mutant gathered_outputs_dropped gen/pass/drop_unread.c ' || op->kind == OP_peer_copy' '' build/unit/test_drop_unread
 mutant unread_results_stored gen/plan/launches.c 'if (group->body)' 'if (group->body && group->count > 1)' \
     tests/golden/run.sh
-mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 'if (true)' \
+mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 'if (view->row_stride == v_stride || v_stride > 0)' \
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant paths_inputs_taken_for_one gen/pass/border.c \
     'b->site[i].down->in[0] != b->site[0].down->in[0]' '!b->site[i].down' build/unit/test_join_linears
 mutant rounded_base_through_a gen/pass/bordered_backward.c \
-    'int64_t first = sum->of_w ? 0 : b->out;' 'int64_t first = 0;' $oracle qat_lora
+    'int64_t first = sum->of_w ? 0 : b->out;' 'int64_t first = 0;' $oracle_row qat_lora fp64 default
 mutant rounded_base_as_one_sum gen/pass/bordered_backward.c \
     'path->sums = one ? 1 : 2;' 'path->sums = 1;' build/unit/test_join_linears
 mutant joined_across_gaps gen/graph/program.c \
@@ -284,7 +285,7 @@ mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
 mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
     'parts_ms(plan, c, tiles, parts) < parts_ms' '0 * parts_ms(plan, c, tiles, parts) > parts_ms' build/unit/test_planes
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
-    'int part = first;' 'int part = first + (share == 0);' $oracle resnet18
+    'int part = first;' 'int part = first + (share == 0);' $oracle_row resnet18 fp64 default
 mutant low_rank_part_not_added gen/templates/low_rank_tiles.cuh \
     'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
     tests/oracle/run.sh --one demo bf16 read_once
@@ -373,14 +374,14 @@ mutant epilogue_that_moves_more gen/plan/epilogue.c \
     '&& s.bytes < best->bytes) {' '&& s.bytes < INT64_MAX) {' build/unit/test_fusion
 mutant conv_phase_of_a_stride gen/templates/conv2d_windows.cuh \
     'first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0)' \
-    'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle resnet18
+    'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle_row resnet18 fp64 default
 mutant draws_of_one_block runtime/kernel.cuh 'first / 4 + i / 4' 'first / 4' tests/sim/run.sh
 mutant sizes_of_the_first_kernel gen/emit/shared_bodies.c 'constant[count++] = body->text.constant[i];' \
     'constant[count++] = shared->kernel[body->first].text.constant[i];' tests/emit/run.sh kernels_share_bodies
 mutant bare_columns_in_an_epilogue gen/emit/print_terms.c 'strcmp(base, "COLS") ? "tile' \
     'strcmp(base, "COLUMNS") ? "tile' tests/emit/run.sh kernels_share_epilogues
 mutant columns_of_the_first_block gen/emit/print_rows.c '"const int %s = %s > 1 ? blockIdx.y : 0;"' \
-    '"const int %s = %s > 2 ? blockIdx.y : 0;"' $oracle mobilenet
+    '"const int %s = %s > 2 ? blockIdx.y : 0;"' $oracle_row mobilenet fp64 default
 mutant blocks_of_all_bodies_alike gen/emit/shared_bodies.c 'several != (plan' 'several == (plan' \
     tests/emit/run.sh blocks_share_bodies
 mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \
