@@ -193,7 +193,7 @@ mutant joined_by_any_name gen/base/dotted.c 'return differing <= 1 &&' 'return' 
 mutant joined_past_its_edge gen/plan/join_launches.c \
     'a->ops[0]->after == b->ops[0]->after &&' '' build/unit/test_join_launches
 mutant joined_past_a_writer gen/plan/join_launches.c \
-    'are_bound(j, *from - 1, index)' 'false' build/unit/test_join_launches
+    'are_bound(j, *from - 1, index)' '(are_bound(j, *from - 1, index) && index < 0)' build/unit/test_join_launches
 mutant joined_at_another_stride gen/plan/join_launches.c \
     'memcmp(&next, &strides, sizeof next) == 0' 'true' build/unit/test_join_launches
 mutant joined_slices_unseen gen/plan/plan.c \
