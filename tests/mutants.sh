@@ -260,7 +260,7 @@ mutant updated_before_it_is_read gen/pass/optimizer_in_backward.c \
         note_elements(' tests/runtime/repeat.sh optimizer_in_backward
 mutant updated_whatever_the_loss gen/graph/ops_optimizer.c \
     'int gate = step_select(body, step_unary(body, STEP_FINITE, loss), one, zero);' 'int gate = step_select(body, step_unary(body, STEP_FINITE, loss), one, one);' \
-    tests/runtime/repeat.sh bad_loss_in_backward
+    build/unit/test_optimizer
 mutant bad_gradient_taken gen/graph/ops_optimizer.c \
     'g = step_select(body, step_unary(body, STEP_FINITE, g), g, step_const(body, 0));' '' build/unit/test_optimizer
 mutant update_waits_for_all gen/plan/side_stream.c \

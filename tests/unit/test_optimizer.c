@@ -203,6 +203,34 @@ static void test_bad_gradient_in_backward(void **state) {
     arena_free(&arena);
 }
 
+static double gate_of(double loss, int bad_step) {
+    static const Spec blank;
+    Arena arena = {0};
+    Program *p = program_new(&arena);
+    p->real = p->activation = DT_F64;
+    Value *in[] = {value_1d(p, "loss", ROLE_COUNTER, DT_F64, 1, (Pos){0}),
+                   value_1d(p, "bad_step", ROLE_COUNTER, DT_I32, 1, (Pos){0})};
+    Value *gate = value_1d(p, "gate", ROLE_COUNTER, DT_F64, 1, (Pos){0});
+    op_add_into(p, &p->entry[ENTRY_MICRO_STEP], OP_update_gate, "gate", in, 2, &gate, 1, (Attr){0}, (Pos){0});
+    Memory memory = memory_new(p);
+    memory_set(&memory, in[0], 0, loss);
+    memory_set(&memory, in[1], 0, bad_step);
+    eval_entry(&memory, interpret_plan(p, &blank), ENTRY_MICRO_STEP);
+    double open = memory_get(&memory, gate, 0);
+    memory_free(&memory);
+    arena_free(&arena);
+    return open;
+}
+
+/* Updates run only while every loss, this one included, was finite. */
+static void test_gate_of_updates_in_backward(void **state) {
+    (void)state;
+    assert_true(gate_of(0.5, -1) == 1);
+    assert_true(gate_of(NAN, -1) == 0);
+    assert_true(gate_of(INFINITY, -1) == 0);
+    assert_true(gate_of(0.5, 0) == 0);
+}
+
 /* ---- AdamW with moments in 8 bits ------------------------------------------------------------ */
 
 enum { BLOCK = 256, LEAST = 4096 };
@@ -381,7 +409,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adamw_int8), cmocka_unit_test(test_bad_gradient_in_backward),
         cmocka_unit_test(test_sgd),        cmocka_unit_test(test_masters),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gate_of_updates_in_backward),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);
 }
