@@ -240,7 +240,7 @@ struct Rt {
     int64_t step_at_start;     /* the step that the run resumed from; 0 for a fresh run */
     void *losses, *grad_norms; /* host copies of the histories, real [steps]; up to `known_steps` */
     void *step_metrics[RT_MAX_METRICS]; /* the same for per-step metrics; NULL for other metrics */
-    double *rates;                      /* [steps] the learning rate of each; NULL before history_open */
+    double *rates;                      /* [steps] the learning rate of each; NULL: not opened */
     int64_t known_steps;                /* steps whose loss has arrived */
     RtEvaluation *evaluations;          /* all of the run, including those before a resume */
     int evaluation_count;
