@@ -493,10 +493,10 @@ mutant foreign_model_replaced runtime/checkpoint/export.c \
     'bool ours = json_object_get(state, "spec_sha256") != NULL;' 'bool ours = true;' build/unit/test_checkpoint
 mutant adapter_tensors_unread runtime/params/first_values.c \
     'if (s->adapter)' 'if (false)' tests/runtime/repeat.sh excess_in_files
-mutant more_than_a_stage_refused runtime/params/first_values.c \
-    'if (!rt->program->pipeline)' 'if (rt->program)' tests/dist/run.sh stages_image
+mutant more_than_a_stage_refused runtime/params/weights.c \
+    'comm_sum_i64(rt, readers,' '(void)(rt, readers,' tests/dist/run.sh stages_lora
 mutant biases_of_the_model_unread runtime/params/weights.c \
-    'if (st_find(file, weights_name(file, bias)) &&' 'if (!file &&' tests/runtime/repeat.sh excess_in_files
+    'if (weight && readers' 'if (!weight && readers' tests/runtime/repeat.sh excess_in_files
 mutant adapter_of_another_base runtime/params/weights.c \
     'how && others[i]; i++' '0; i++' tests/runtime/repeat.sh excess_in_files
 mutant other_held_out_data_unseen runtime/data/data_tokens.c \

@@ -12,14 +12,14 @@
 enum { BLOCK_BYTES = 16 << 20 };
 
 /* Refuses files with more than the program computes. */
-static void refuse_more(const struct RtSources *s, const RtProgram *program) {
+static void refuse_more(Rt *rt, const struct RtSources *s) {
     if (s->model)
-        weights_refuse_biases(s->model, s->model_dir, program->params, program->param_count);
+        weights_refuse_biases(rt, s->model, s->model_dir);
     if (s->adapter)
-        weights_require_all_read(s->adapter, s->adapter_dir, program->params, program->param_count);
+        weights_require_all_read(rt, s->adapter, s->adapter_dir);
 }
 
-static struct RtSources open_sources(const Rt *rt) {
+static struct RtSources open_sources(Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     const RtOptions *options = &rt->options;
     struct RtSources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
@@ -29,8 +29,7 @@ static struct RtSources open_sources(const Rt *rt) {
                                      settings->config_json);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
-    if (!rt->program->pipeline) /* a stage has its own parameters, perhaps a part of a module's */
-        refuse_more(&s, rt->program);
+    refuse_more(rt, &s);
     return s;
 }
 

@@ -105,11 +105,11 @@ void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
  * message if it is missing; NULL: none. */
 StFile *weights_open_model(const char *dir, const char *spec, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
-/* Refuses tensors of an adapter that none of the parameters is: without them its results differ. */
-void weights_require_all_read(const StFile *file, const char *dir, const RtParam *params,
-                              int count);
-/* Refuses biases of a model to weights of the program, which computes without them. */
-void weights_refuse_biases(const StFile *file, const char *dir, const RtParam *params, int count);
+/* These two wait for all ranks. */
+/* Refuses tensors of an adapter that no rank reads: without them its results differ. */
+void weights_require_all_read(Rt *rt, const StFile *file, const char *dir);
+/* Refuses biases of a model that no rank reads, although one reads the weight beside it. */
+void weights_refuse_biases(Rt *rt, const StFile *file, const char *dir);
 /* Returns the tensor's name as the file has it: files of a model saved without its head also lack
  * the prefix of names ("transformer.", "model."). */
 const char *weights_name(const StFile *file, const char *name);

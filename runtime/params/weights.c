@@ -1,11 +1,13 @@
 /* Reads parameters from Hugging Face and PEFT folders, or from a model under torch's own names.
  * Tensors that the program does not have (num_batches_tracked of a batch norm) are ignored. */
+#include "runtime/comm/comm.h"
 #include "runtime/files/infile.h"
 #include "runtime/params/packed.h"
 #include "runtime/params/params.h"
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -178,45 +180,60 @@ StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
     return file;
 }
 
-static bool is_read(const StFile *file, const char *name, const RtParam *params, int count) {
-    for (int i = 0; i < count; i++)
-        if (params[i].adapter && strcmp(weights_name(file, params[i].name), name) == 0)
-            return true;
-    return false;
+/* Counts the parameters that read each tensor of a file, over all ranks, because a stage of a
+ * pipeline has only its own. The caller frees the result. */
+static int64_t *count_readers(Rt *rt, const StFile *file) {
+    size_t count = st_count(file);
+    int64_t *readers = rt_alloc((count + 1) * sizeof *readers);
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *param = &rt->program->params[i];
+        const char *names[] = {param->name, param->base_name};
+        for (int j = 0; j < 2; j++) {
+            const StTensor *tensor = names[j] ? st_find(file, weights_name(file, names[j])) : NULL;
+            if (tensor)
+                readers[tensor - st_at(file, 0)]++;
+        }
+    }
+    comm_sum_i64(rt, readers, (int)count, "the comparison with the tensors of a file");
+    return readers;
 }
 
-void weights_require_all_read(const StFile *file, const char *dir, const RtParam *params,
-                              int count) {
+void weights_require_all_read(Rt *rt, const StFile *file, const char *dir) {
     static const char prefix[] = "base_model."; /* of all names that PEFT writes */
+    int64_t *readers = count_readers(rt, file);
     for (size_t i = 0; i < st_count(file); i++) {
         const char *name = st_at(file, i)->name;
-        if (strncmp(name, prefix, sizeof prefix - 1) == 0 && !is_read(file, name, params, count))
+        if (strncmp(name, prefix, sizeof prefix - 1) == 0 && !readers[i])
             rt_fail("%s: tensor %s has no place in the adapter that this program was generated for; "
                     "set adapter.target_modules and modules_to_save as in %s/adapter_config.json "
                     "and generate it again, or use another adapter",
                     dir, name, dir);
     }
+    free(readers);
 }
 
-static bool has_param(const RtParam *params, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(params[i].name, name) == 0)
-            return true;
-    return false;
+/* Returns the weight of the module that a bias belongs to, or NULL. */
+static const StTensor *weight_beside(const StFile *file, const char *bias) {
+    static const char suffix[] = ".bias";
+    char name[RT_MAX_PATH];
+    size_t length = strlen(bias), module = length - (sizeof suffix - 1);
+    if (length < sizeof suffix || strcmp(bias + module, suffix) != 0)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s.weight", (int)module, bias);
+    return st_find(file, name);
 }
 
-void weights_refuse_biases(const StFile *file, const char *dir, const RtParam *params, int count) {
-    for (int i = 0; i < count; i++) {
-        char bias[RT_MAX_PATH];
-        const char *name = params[i].name, *last = strrchr(name, '.');
-        if (!last || strcmp(last, ".weight") != 0)
-            continue;
-        snprintf(bias, sizeof bias, "%.*s.bias", (int)(last - name), name);
-        if (st_find(file, weights_name(file, bias)) && !has_param(params, count, bias))
+void weights_refuse_biases(Rt *rt, const StFile *file, const char *dir) {
+    int64_t *readers = count_readers(rt, file);
+    for (size_t i = 0; i < st_count(file); i++) {
+        const char *bias = st_at(file, i)->name;
+        const StTensor *weight = weight_beside(file, bias);
+        if (weight && readers[weight - st_at(file, 0)] && !readers[i])
             rt_fail("%s: has %s, but this program computes %s without a bias; generate it for a "
                     "family with that bias, or use other weights",
-                    dir, bias, name);
+                    dir, bias, weight->name);
     }
+    free(readers);
 }
 
 static void print_shape(char *text, size_t size, int rank, const int64_t *shape) {

@@ -283,6 +283,18 @@ test_stage_not_finite() {
         grep -q 'error: rank [01]: step 1 is not finite: first model\.layers\.1\.' "$work/bad_stage_out.log"
 }
 
+# A stage reads only its part of a file; what no stage reads is refused.
+test_stages_excess() {
+    local case=$cases/lora_q_v_rslora biased=$work/biased_model
+    rm -rf "$biased" && cp -r $cases/qwen2/model "$biased" && sed -i 's/Qwen2For/LlamaFor/; s/"qwen2"/"llama"/' "$biased/config.json" &&
+        program excess_adapter $case/spec.toml 'adapter.target_modules=["q_proj"]' "$(micro 2)" "$(stages 2)" &&
+        program excess_biases $cases/qwen2/spec.toml "model.config=$biased" "$(micro 2)" "$(stages 2)" || return 1
+    ! run excess_adapter excess_out "--init $case/model --adapter $case/adapter --steps 0" &&
+        grep -q 'error: .*: tensor .*v_proj\.lora_A\.weight has no place in the adapter' "$work/excess_out.log" &&
+        ! run excess_biases excess_out "--init $biased --steps 0" &&
+        grep -q 'error: .*: has .*\.bias, but this program computes .* without a bias' "$work/excess_out.log"
+}
+
 test_stages_in_their_order() {
     local dir=$work/stages_many
     ! mpirun --allow-run-as-root --oversubscribe --bind-to none -np 1 "$dir/stage_1/run" : \
