@@ -31,6 +31,9 @@ mutant() {
         >"$copy/../$name.log" 2>&1; then
         echo "MISSED $name by $*"
         missed=1
+    elif grep -q '^run.sh: no case' "$copy/../$name.log"; then
+        echo "MISSED $name: $* runs nothing"
+        missed=1
     elif grep -q 'error:.*\.[ch]:\|Error 1$' "$copy/../$name.log" && ! grep -q 'FAIL\|FAILED\|internal\|assert' "$copy/../$name.log"; then
         echo "MISSED $name: it does not build"
         missed=1

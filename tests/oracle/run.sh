@@ -310,9 +310,11 @@ if [ ! -x ./gpuopt-gen ]; then
 fi
 build_comparers || exit 1
 
+rows=$($list | awk -v only="$only" 'only == "" || $1 == only')
+[ -n "$rows" ] || { echo "run.sh: no case $only in this list" >&2; exit 1; }
+
 # xargs appends the three words of each row after the runner.
-$list | awk -v only="$only" 'only == "" || $1 == only { print; n++ }
-    END { if (!n) print "run.sh: no case " only > "/dev/stderr" }' |
+printf '%s\n' "$rows" |
     xargs -r -P "${JOBS:-2}" -L 1 sh -c '
         self=$1 words=$2; shift 2
         # "$@" is the runner, followed by case, dtype and variant
