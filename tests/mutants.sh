@@ -404,7 +404,7 @@ mutant rows_of_a_block_per_row gen/plan/kernels.c '(!block_per_row || k->workers
 mutant place_of_one_layer gen/emit/pointers.c 'pointer->shared = counted;' '(void)counted;' \
     tests/emit/run.sh shared_places_have_no_number
 mutant place_of_another_entry gen/emit/places.c 'series[i].entry == n->entry &&' 'series[i].entry &&' \
-    tests/golden/run.sh
+    tests/emit/run.sh shared_places_have_no_number
 mutant function_not_cut_at_edge gen/emit/blocks.c '3 * before > 2 * part->count' '3 * before > 4 * part->count' \
     build/unit/test_blocks
 mutant function_cut_in_halves gen/emit/blocks.c '3 * before > 2 * part->count' '3 * before > part->count' \
@@ -413,7 +413,7 @@ mutant rest_of_layer_joined gen/emit/blocks.c 'join_small(c, !whole)' 'join_smal
 mutant last_layer_once_more gen/emit/emit_entry.c 'number_at(called->pointers.index.count, called->times)' \
     'number_at(called->pointers.index.count, called->times - 1)' tests/emit/run.sh layers_share_functions
 mutant functions_with_other_memory gen/emit/share_functions.c 'a->storage == b->storage &&' '' \
-    tests/emit/run.sh layers_share_functions
+    tests/emit/run.sh entries_keep_their_memory
 mutant function_of_one_entry_only gen/emit/share_functions.c 'if (first->shared || !same' 'if (first->shared || same' \
     tests/emit/run.sh layers_share_functions
 mutant stored_sum_read_too_early gen/emit/stored.c '[p->holder[step]] < p->phase' \

@@ -180,6 +180,7 @@ test_shared_places_have_no_number() {
     program=$work/places/program.c
     grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT);' "$program" && grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD);' "$program" &&
         grep -q '^#define LM_HEAD_CHUNK LM_HEAD_CHUNK_0 /\* .*, one for 0 to 3 \*/$' "$work/places/buffers.h" &&
+        grep -q 'rt_scratch(rt, EVALUATE_LM_HEAD_CHUNK);' "$program" &&
         [ "$(grep -c 'EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)' "$program")" -eq 2 ] &&
         awk '/^static void/ { counts = /, int / } counts && /rt_[a-z]*\(rt, [A-Z_]*_[0-9]+[,_)]/ { print; bad = 1 } END { exit bad }' "$program"
 }
@@ -206,6 +207,12 @@ test_layers_share_functions() {
         grep -q '^static void layers_self_attn_to_mlp_evaluate(' "$program" &&
         awk '/^static void/ { own = $3 } /\/\* model\.layers\.\*\.self_attn\.[qkv]_proj\.lora_B\.weight\.grad/ { n++; in_[own] }
             END { for (f in in_) functions++; exit n != 6 || functions != 1 }' "$program"
+}
+
+# Training and evaluation keep results of the same names in different memory.
+test_entries_keep_their_memory() {
+    emit specs/lora_r16.toml -o "$work/entries" &&
+        grep -q '^static void embed_tokens_evaluate(' "$work/entries/program.c" && ! grep -q '_and_evaluate' "$work/entries/program.c"
 }
 
 # Two kernels compute what attention's op is called after. What waits for neither says which one it reads.
