@@ -84,7 +84,8 @@ typedef struct {
 typedef enum { RT_COMPUTE_F32, RT_COMPUTE_TF32, RT_COMPUTE_F64 } RtCompute;
 
 /* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes if transpose_a or
- * transpose_b is set. lda, ldb, ldc: elements between rows as stored. batch_count > 0: a batch of
+ * transpose_b is set. With `bias`, a vector of n elements of C's type is added to each row, before
+ * the sums are rounded. lda, ldb, ldc: elements between rows as stored. batch_count > 0: a batch of
  * batch_count products, whose matrices are stride_a, stride_b, stride_c elements apart; stride 0:
  * all products use the same matrix. */
 typedef struct {
@@ -96,6 +97,7 @@ typedef struct {
     RtDtype a, b, c;
     RtCompute compute;
     double alpha, beta;
+    bool bias;
 } RtGemm;
 
 /* The address of a planned offset. */
@@ -129,6 +131,7 @@ bool rt_ends_step(Rt *rt, int launches);
 /* These enqueue on the selected stream. `args` holds one pointer per kernel parameter. */
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
+void rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
 /* Only in load and convert: copies the source values of a parameter to `to`. The parameter is the
@@ -303,7 +306,7 @@ typedef struct {
 } RtInput;
 
 /* An output of one launch of an entry, so that a bad value can be reported by name. A launch, here
- * and in RtEntry, is a call of rt_launch, rt_gemm, rt_zero, rt_copy, rt_fetch, rt_export,
+ * and in RtEntry, is a call of rt_launch, rt_gemm, rt_gemm_bias, rt_zero, rt_copy, rt_fetch, rt_export,
  * rt_export_whole, rt_peer_copy or a collective. Sorted by launch. */
 typedef struct {
     int launch; /* index, from 0, among the entry's launches */

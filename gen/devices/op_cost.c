@@ -25,7 +25,7 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
     double flops = info->flops ? info->flops(op) : (double)value_elements(op->out[0]);
     Rate rate = program_rate(p);
     Grid any = {0};
-    if (op->kind != OP_matmul && op->kind != OP_linear)
+    if (op->kind != OP_matmul && op->kind != OP_matmul_bias && op->kind != OP_linear)
         return info->flops ? device_fused_ms(device, rate, device->fused_share, flops, bytes, any)
                            : device_kernel_ms(device, rate, flops, 0, bytes, any);
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);

@@ -273,16 +273,17 @@ static const char *bytes_text(const Stretch *s, const Value *v) {
 
 static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
-    const char *arg[3] = {0};
-    for (int i = 0; i < launch->arg_count && i < 3; i++)
+    const char *arg[4] = {0};
+    for (int i = 0; i < launch->arg_count && i < 4; i++)
         arg[i] = pointer_of_arg(&s->pointers, index, i)->name;
     switch (launch->kind) {
     case LAUNCH_KERNEL:
         put_kernel(s, index);
         break;
     case LAUNCH_GEMM:
-        put_call(s->e, "rt_gemm", (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]},
-                 4);
+        put_call(s->e, launch->arg_count > 3 ? "rt_gemm_bias" : "rt_gemm",
+                 (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2], arg[3]},
+                 1 + launch->arg_count);
         break;
     case LAUNCH_ZERO:
         put_call(s->e, "rt_zero", (const char *[]){arg[0], bytes_text(s, launch->arg[0])}, 2);

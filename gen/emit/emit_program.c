@@ -235,15 +235,15 @@ static void put_gemm(const Emit *e, int index) {
     sb_put_real(e->out, g->alpha);
     sb_puts(e->out, ", .beta = ");
     sb_put_real(e->out, g->beta);
-    sb_puts(e->out, "),\n");
+    sb_puts(e->out, g->bias ? ", .bias = true),\n" : "),\n");
 }
 
 static void put_gemms(const Emit *e) {
     const Plan *plan = e->plan;
     if (plan->gemm_count == 0)
         return;
-    sb_puts(e->out, "/* ---- matrix products by cuBLASLt: C[m,n] = alpha op(A) op(B) + beta C ---- "
-                    "*/\n\nenum {\n");
+    sb_puts(e->out, "/* ---- matrix products by cuBLASLt: "
+                    "C[m,n] = alpha op(A) op(B) + beta C [+ bias] ---- */\n\nenum {\n");
     for (int i = 0; i < plan->gemm_count; i++)
         sb_printf(e->out, "    G_%s,\n", plan->gemms[i].name);
     sb_puts(e->out, "};\n\n"

@@ -72,6 +72,7 @@ OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, 
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
 OP(matmul, SK | ADDS | ROWS(IN0 | IN2), shape_matmul, no_gradient, no_steps, flops_matmul,
    plan_gemm)
+OP(matmul_bias, K, shape_matmul_bias, no_gradient, no_steps, flops_matmul, plan_gemm)
 PROLOGUE_OP(low_rank_grads, K | ADDS, shape_low_rank_grads, no_gradient, no_steps,
             flops_low_rank_grads, plan_low_rank_grads, low_rank_grads_share)
 PROLOGUE_OP(low_rank_grad_a, K | ADDS, shape_low_rank_grad_a, no_gradient, no_steps,

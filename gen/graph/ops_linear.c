@@ -2,6 +2,8 @@
  *
  * linear  (x[T,in], W[out,in] [, y]) -> alpha x W^T [+ y], as torch.nn.functional.linear
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
+ * matmul_bias  (a, b, bias[n]) -> alpha op(a) op(b) + bias, as torch.addmm. Kernels only; made from
+ *         a product and an add_bias by a pass.
  * low_rank_grads  (dy[T,out], B[out,r], u[T,r] [, dB]) -> alpha dy^T u [+ dB], alpha_v dy B: the
  *         gradients of B and u in y += u B^T. Kernels only; made from two products by a pass.
  * low_rank_grad_a (x[T,in], v[T,r] [, dA]) -> alpha v^T x [+ dA]: the gradient of A in u = x A^T, whose
@@ -38,16 +40,28 @@ double flops_linear(const Op *op) {
     return 2.0 * (double)value_elements(op->in[0]) * (double)value_rows(op->in[1]);
 }
 
-void shape_matmul(Program *p, Op *op) {
+static void shape_product(Program *p, Op *op) {
     const Value *a = op->in[0], *b = op->in[1];
     bool ta = op->attr.transpose_a, tb = op->attr.transpose_b;
     int64_t m = ta ? value_cols(a) : value_rows(a), k = ta ? value_rows(a) : value_cols(a);
     int64_t n = tb ? value_rows(b) : value_cols(b);
-    op_expect_operands(op, 2);
     op_expect(op, k == (tb ? value_cols(b) : value_rows(b)), "inner dimensions differ");
     op_expect(op, a->dtype == b->dtype, "operands of two dtypes");
     op_expect(op, !a->plane && !b->plane, "operands in planes");
     result_2d(p, op, 0, "", p->activation, m, n);
+}
+
+void shape_matmul(Program *p, Op *op) {
+    op_expect_operands(op, 2);
+    shape_product(p, op);
+}
+
+void shape_matmul_bias(Program *p, Op *op) {
+    const Value *bias = op->in[2];
+    op_expect_operands(op, 3);
+    shape_product(p, op);
+    op_expect(op, value_elements(bias) == value_cols(op->out[0]), "bias of another width");
+    op_expect(op, value_dense(bias) && bias->dtype == op->out[0]->dtype, "bias of another dtype");
 }
 
 double flops_matmul(const Op *op) {

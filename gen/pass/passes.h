@@ -60,6 +60,7 @@ PASS(shard_codes, KERNEL)
 PASS(dp, KERNEL)
 /* After quantize, so that a weight is decoded once for all runs of rows. */
 PASS(chunk_rows, KERNEL)
+PASS(matmul_bias, KERNEL)
 /* Once weights have their final places and evaluate is complete. */
 PASS(qat_export, KERNEL)
 PASS(mark_backward, KERNEL)

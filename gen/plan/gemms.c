@@ -10,7 +10,7 @@ static bool same_gemm(const Gemm *a, const Gemm *b) {
            a->stride_b == b->stride_b && a->stride_c == b->stride_c &&
            a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b && a->a == b->a &&
            a->b == b->b && a->c == b->c && a->compute == b->compute && a->alpha == b->alpha &&
-           a->beta == b->beta;
+           a->beta == b->beta && a->bias == b->bias;
 }
 
 static const Gemm *gemm_called(const Plan *plan, const char *name) {
@@ -39,7 +39,7 @@ static const char *with_stride(Arena *arena, const char *name, char operand, int
 }
 
 /* "gemm_1024x512x128_nt_b144": m, n, k, which operands are transposed, and row strides of operands
- * that are not dense; then the size of a batch and whether it accumulates. */
+ * that are not dense; then the size of a batch, whether it accumulates, and whether it adds a bias. */
 static const char *gemm_name(const Plan *plan, const Gemm *g) {
     Arena *arena = plan->program->arena;
     const char *base =
@@ -52,6 +52,8 @@ static const char *gemm_name(const Plan *plan, const Gemm *g) {
         base = arena_printf(arena, "%s_batch%lld", base, (long long)g->batch_count);
     if (g->beta != 0)
         base = arena_printf(arena, "%s_add", base);
+    if (g->bias)
+        base = arena_printf(arena, "%s_bias", base);
     const Gemm *other;
     while ((other = gemm_called(plan, base))) {
         const char *more = difference(arena, g, other);
@@ -98,11 +100,16 @@ static Gemm gemm_typed(const Program *p, const Op *op, const Value *a, const Val
     return g;
 }
 
+/* The launch's arguments are a, b, c and, if the product adds a bias, that. */
 static void launch_gemm(Plan *plan, Entry entry, const Op *op, Gemm gemm, const Value *a,
                         const Value *b, const Value *c) {
     Launch launch = {.kind = LAUNCH_GEMM, .arg = {a, b, c}, .arg_count = 3};
     launch.read[0] = launch.read[1] = launch.written[2] = true;
     launch.read[2] = op->attr.accumulate;
+    if (gemm.bias) {
+        launch.arg[launch.arg_count] = op->in[2];
+        launch.read[launch.arg_count++] = true;
+    }
     launch.index = find_gemm(plan, gemm);
     launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
     launch_carries(plan->program->arena, &launch, &op, 1);
@@ -122,6 +129,7 @@ void plan_gemm(Plan *plan, Entry entry, const Group *group) {
     g.ldb = leading(b);
     g.ldc = leading(c);
     g.alpha = op->attr.alpha;
+    g.bias = op->in_count == 3 && !op->attr.accumulate;
     launch_gemm(plan, entry, op, g, a, b, c);
 }
 

@@ -158,7 +158,8 @@ static double gemm_bytes(const Gemm *g) {
     double m = (double)g->m, n = (double)g->n, k = (double)g->k, count = (double)g->batch_count;
     return m * k * dtype_bytes(g->a) * (g->stride_a ? count : 1) +
            k * n * dtype_bytes(g->b) * (g->stride_b ? count : 1) +
-           m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1) * count;
+           m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1) * count +
+           (g->bias ? n * dtype_bytes(g->c) : 0);
 }
 
 static double moved_bytes(const Plan *plan, const Launch *launch) {

@@ -115,6 +115,7 @@ typedef struct {
     DType a, b, c;
     enum { COMPUTE_F32, COMPUTE_TF32, COMPUTE_F64 } compute;
     double alpha, beta;
+    bool bias; /* adds a vector of n elements to each row */
 } Gemm;
 
 /* FETCH: the host reads a parameter from its file; EXPORT: it takes a tensor that goes into a file.

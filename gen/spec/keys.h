@@ -610,6 +610,8 @@
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \
+    K(compile, matmul_bias, BOOL, "true", "", ALWAYS, WEIGHTS,                                     \
+      "Let matrix products add biases in their epilogue, before their results are rounded.")       \
     K(compile, in_place, BOOL, "true", "", ALWAYS, WEIGHTS,                                        \
       "Let RoPE overwrite q and k, whose memory would otherwise be kept as long as that of v, "    \
       "and the logits' gradient the logits.")                                                      \

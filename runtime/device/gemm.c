@@ -89,7 +89,14 @@ static void open_library(void) {
     }
 }
 
+static void describe(const Gemm *gemm, const RtGemm *row, cublasLtMatmulDescAttributes_t what,
+                     const void *value, size_t bytes) {
+    check(lt.MatmulDescSetAttribute(gemm->desc, what, value, bytes),
+          "cublasLtMatmulDescSetAttribute", row->name);
+}
+
 static void make_descriptor(Gemm *gemm, const RtGemm *row) {
+    static const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
     gemm->wide = row->compute == RT_COMPUTE_F64;
     gemm->alpha64 = row->alpha;
     gemm->beta64 = row->beta;
@@ -100,10 +107,17 @@ static void make_descriptor(Gemm *gemm, const RtGemm *row) {
           "cublasLtMatmulDescCreate", row->name);
     cublasOperation_t op_a = row->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t op_b = row->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    check(lt.MatmulDescSetAttribute(gemm->desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a),
-          "cublasLtMatmulDescSetAttribute", row->name);
-    check(lt.MatmulDescSetAttribute(gemm->desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b),
-          "cublasLtMatmulDescSetAttribute", row->name);
+    describe(gemm, row, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
+    describe(gemm, row, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+    if (row->bias)
+        describe(gemm, row, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+}
+
+/* To choose an algorithm, the library only asks how the address is aligned. */
+static void set_bias(const Gemm *gemm, const RtGemm *row, RtPtr bias) {
+    const void *at = (const void *)(uintptr_t)bias;
+    if (row->bias)
+        describe(gemm, row, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at, sizeof at);
 }
 
 static void set_layout(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t what,
@@ -176,6 +190,7 @@ int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *fo
     const RtGemm *row = &rt->program->gemms[index];
     int count = 0, good = 0;
     cublasLtMatmulPreference_t preference = preference_of(rt, index);
+    set_bias(gemm, row, gemm->alignment[BIAS]);
     check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
                                     gemm->layout[C], gemm->layout[C], preference, most, found,
                                     &count),
@@ -196,6 +211,7 @@ bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm)
     const struct RtGemms *gemms = rt->gemms;
     const Gemm *gemm = &gemms->gemms[index];
     cublasLtMatmulHeuristicResult_t result;
+    set_bias(gemm, &rt->program->gemms[index], gemm->alignment[BIAS]);
     return lt.MatmulAlgoCheck(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
                               gemm->layout[C], gemm->layout[C], algorithm,
                               &result) == CUBLAS_STATUS_SUCCESS &&
@@ -227,7 +243,7 @@ static void dry_run(Rt *rt) {
     rt->dry = false;
 }
 
-static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS],
+static void multiply(const Rt *rt, int index, const RtPtr operand[POINTERS],
                      const cublasLtMatmulAlgo_t *algorithm) {
     const struct RtGemms *gemms = rt->gemms;
     const Gemm *gemm = &gemms->gemms[index];
@@ -238,6 +254,7 @@ static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS],
     void *at[OPERANDS];
     for (int i = 0; i < OPERANDS; i++)
         at[i] = (void *)(uintptr_t)operand[i];
+    set_bias(gemm, &rt->program->gemms[index], operand[BIAS]);
     check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
                     gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
                     algorithm, (void *)(uintptr_t)workspace, gemms->workspace_bytes,
@@ -310,8 +327,8 @@ static uint32_t alignment_of(RtPtr address) {
     return alignment;
 }
 
-static void note_operands(Gemm *gemm, const RtPtr operand[OPERANDS]) {
-    for (int i = 0; i < OPERANDS; i++) {
+static void note_operands(Gemm *gemm, const RtPtr operand[POINTERS]) {
+    for (int i = 0; i < POINTERS; i++) {
         uint32_t alignment = alignment_of(operand[i]);
         if (!gemm->called || alignment < gemm->alignment[i])
             gemm->alignment[i] = alignment;
@@ -321,8 +338,7 @@ static void note_operands(Gemm *gemm, const RtPtr operand[OPERANDS]) {
     gemm->called = true;
 }
 
-void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
-    const RtPtr operand[OPERANDS] = {[A] = b, [B] = a, [C] = c};
+static void enqueue(Rt *rt, int index, const RtPtr operand[POINTERS]) {
     rt->work.launches++;
     if (rt->dry) {
         note_operands(&rt->gemms->gemms[index], operand);
@@ -332,6 +348,14 @@ void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
         rt_internal("no entry of the dry run has the product %s", rt->program->gemms[index].name);
     multiply(rt, index, operand, &rt->gemms->gemms[index].algorithm);
     rt_launched(rt);
+}
+
+void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
+    enqueue(rt, index, (const RtPtr[POINTERS]){[A] = b, [B] = a, [C] = c});
+}
+
+void rt_gemm_bias(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c, RtPtr bias) {
+    enqueue(rt, index, (const RtPtr[POINTERS]){[A] = b, [B] = a, [C] = c, [BIAS] = bias});
 }
 
 uint32_t gemms_crc32(const Rt *rt) {

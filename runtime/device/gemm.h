@@ -6,14 +6,14 @@
 
 #include <cublasLt.h>
 
-enum { A, B, C, OPERANDS }; /* cuBLASLt's operands: its A is our B */
+enum { A, B, C, OPERANDS, BIAS = OPERANDS, POINTERS }; /* cuBLASLt's operands: its A is our B */
 
 typedef struct {
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t layout[OPERANDS];
     cublasLtMatmulAlgo_t algorithm;
-    uint32_t alignment[OPERANDS]; /* bytes: the smallest of all calls */
-    RtPtr operand[OPERANDS];      /* of the first call */
+    uint32_t alignment[POINTERS]; /* bytes: the smallest of all calls */
+    RtPtr operand[POINTERS];      /* of the first call; BIAS is 0 if there is none */
     bool called;
     double alpha64, beta64; /* scale factors in the type that cuBLASLt expects */
     float alpha32, beta32;

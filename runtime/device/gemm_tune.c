@@ -70,9 +70,10 @@ static int tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
 static void print_key(const Rt *rt, int index, char key[KEY_SIZE]) {
     const RtGemm *row = &rt->program->gemms[index];
     const Gemm *gemm = &rt->gemms->gemms[index];
-    snprintf(key, KEY_SIZE, "%s %s %s %s compute %d alpha %g beta %g aligned %u %u %u", row->name,
-             rt_dtype_name(row->a), rt_dtype_name(row->b), rt_dtype_name(row->c), row->compute,
-             row->alpha, row->beta, gemm->alignment[A], gemm->alignment[B], gemm->alignment[C]);
+    snprintf(key, KEY_SIZE, "%s %s %s %s compute %d alpha %g beta %g aligned %u %u %u %u",
+             row->name, rt_dtype_name(row->a), rt_dtype_name(row->b), rt_dtype_name(row->c),
+             row->compute, row->alpha, row->beta, gemm->alignment[A], gemm->alignment[B],
+             gemm->alignment[C], gemm->alignment[BIAS]);
 }
 
 /* The opaque bytes of an algorithm, which are valid for the same version of cuBLASLt. */

@@ -221,6 +221,15 @@ void __wrap_rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c) {
         after_launch(rt, rt->program->gemms[gemm].name, true);
 }
 
+void __real_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias);
+void __wrap_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias);
+void __wrap_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias) {
+    bool judged = before_launch(rt);
+    __real_rt_gemm_bias(rt, gemm, a, b, c, bias);
+    if (judged)
+        after_launch(rt, rt->program->gemms[gemm].name, true);
+}
+
 void __real_rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes) {

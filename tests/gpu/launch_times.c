@@ -97,6 +97,14 @@ void __wrap_rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c) {
     end(rt);
 }
 
+void __real_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias);
+void __wrap_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias);
+void __wrap_rt_gemm_bias(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c, RtPtr bias) {
+    begin(rt, rt->program->gemms[gemm].name);
+    __real_rt_gemm_bias(rt, gemm, a, b, c, bias);
+    end(rt);
+}
+
 void __real_rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes) {

@@ -514,7 +514,8 @@ static void eval_product(Memory *memory, const Gemm *g, const Launch *launch, in
             const int64_t to = batch * g->stride_c + i * g->ldc + j;
             double sum = 0, old = g->beta != 0 ? memory_get(memory, launch->arg[2], to) : 0;
             for (int64_t k = 0; k < g->k; k++) sum += a[i * g->k + k] * b[k * g->n + j];
-            memory_set(memory, launch->arg[2], to, g->alpha * sum + g->beta * old);
+            double bias = g->bias ? memory_get(memory, launch->arg[3], j) : 0;
+            memory_set(memory, launch->arg[2], to, g->alpha * sum + g->beta * old + bias);
         }
     free(a);
     free(b);

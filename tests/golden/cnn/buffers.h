@@ -52,17 +52,16 @@
 #define RELU1 43520ul /* f32 [400, 8], micro_step until relu1.grad, side conv2.weight.grad */
 #define MAX_POOL1_ARGMAX 56320ul /* u8 [100, 12], micro_step until max_pool1.grad */
 #define DROPOUT1 0ul /* f32 [100, 12], micro_step until fc1, side fc1.weight.grad */
-#define FC1 57600ul /* f32 [4, 16], micro_step until fc1.biased */
+#define FC1_BIASED 57600ul /* f32 [4, 16], micro_step until relu2 */
 #define RELU2 9728ul /* f32 [4, 16], micro_step until fc1.biased.grad, side fc2.weight.grad */
-#define FC2 4864ul /* f32 [4, 6], micro_step until fc2.biased */
-#define FC2_BIASED 5120ul /* f32 [4, 6], micro_step until fc2.biased */
-#define LOSS_ROWS 10496ul /* f32 [4, 1], micro_step until fc2.biased, side loss */
+#define FC2_BIASED 4864ul /* f32 [4, 6], micro_step until loss.rows */
+#define LOSS_ROWS 10496ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [576, 1], evaluate until conv1 */
 #define EVALUATE_RELU1 0ul /* f32 [400, 8], evaluate until conv2 */
 #define EVALUATE_MAX_POOL1 12800ul /* f32 [100, 12], evaluate until fc1 */
-#define EVALUATE_FC1 0ul /* f32 [4, 16], evaluate until fc1.biased */
+#define EVALUATE_FC1_BIASED 0ul /* f32 [4, 16], evaluate until relu2 */
 #define EVALUATE_RELU2 256ul /* f32 [4, 16], evaluate until fc2 */
-#define EVALUATE_FC2 0ul /* f32 [4, 6], evaluate until fc2.biased */
+#define EVALUATE_FC2_BIASED 0ul /* f32 [4, 6], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], evaluate until loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], evaluate until top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], evaluate until top5 */
@@ -101,7 +100,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 26,
+    MICRO_STEP_OUTPUTS = 25,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 12,
 };

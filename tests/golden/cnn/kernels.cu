@@ -414,33 +414,29 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     }
 }
 
-/* add_bias, relu over [4, 16]
- * from model.layers; 768 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
-    const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
-    constexpr int COLS = 16, ELEMENTS = 64;
+/* relu over [4, 16]
+ * from model.layers; 512 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) relu_4x16(
+    const float *__restrict__ fc1_biased, float *__restrict__ relu2) {
+    constexpr int ELEMENTS = 64;
     const int i = threadIdx.x * 4;
     if (i >= ELEMENTS)
         return;
-    const int col = i % COLS;
-    const Vec<float, 4> fc1_v = load_vec<4>(fc1 + i);
-    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
+    const Vec<float, 4> fc1_biased_v = load_vec<4>(fc1_biased + i);
     Vec<float, 4> relu2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float fc1_biased = fc1_v[j] + bias_v[j];
-        relu2_v[j] = fc1_biased < 0.0f ? 0.0f : fc1_biased;
+        relu2_v[j] = fc1_biased_v[j] < 0.0f ? 0.0f : fc1_biased_v[j];
     }
     store_vec(relu2 + i, relu2_v);
 }
 
-/* add_bias, cross_entropy, cross_entropy_grad over [4, 6]
- * from model.num_classes; 1936 bytes, 1080 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_4x6(
-    const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
+/* cross_entropy, cross_entropy_grad over [4, 6]
+ * from training.task; 1744 bytes, 1032 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_4x6(
+    const float *__restrict__ fc2_biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
-    float *__restrict__ fc2_biased_grad) {
+    float *__restrict__ loss_rows, float *__restrict__ fc2_biased_grad) {
     constexpr int ROWS = 4, COLS = 6, LANES = 32, WARPS = 8;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
@@ -453,19 +449,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const bool has_target = labels_row >= 0;
     const float loss_grad_value = loss_grad[0];
     const float scale = loss_weight_value * loss_grad_value;
-    float fc2_v;
-    float bias_v;
+    float fc2_biased_v;
     SumOfExps<float> exps;
     float label_logit = 0;
     float logit_sum = 0;
     if (col < COLS) {
-        fc2_v = fc2[row * COLS + col];
-        bias_v = bias[col];
-        const float fc2_biased_j = fc2_v + bias_v;
-        fc2_biased[row * COLS + col] = fc2_biased_j;
-        exps.add(fc2_biased_j);
-        label_logit += col == labels_row ? fc2_biased_j : 0.0f;
-        logit_sum += fc2_biased_j;
+        fc2_biased_v = fc2_biased[row * COLS + col];
+        exps.add(fc2_biased_v);
+        label_logit += col == labels_row ? fc2_biased_v : 0.0f;
+        logit_sum += fc2_biased_v;
     }
     const float lse = warp_lse(exps);
     label_logit = warp_sum(label_logit);
@@ -475,7 +467,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     if (lane == 0)
         loss_rows[row] = has_target ? loss : 0.0f;
     if (col < COLS) {
-        const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
+        const float softmax = expf(fc2_biased_v - lse) - CLASS_SHARE;
         fc2_biased_grad[row * COLS + col] =
             has_target ? (col == labels_row ? softmax - LABEL_SHARE : softmax) * scale : 0.0f;
     }
@@ -949,10 +941,10 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     }
 }
 
-/* add_bias, cross_entropy, topk_hits over [4, 6]
- * from model.num_classes; 1264 bytes, 856 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
-    const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
+/* cross_entropy, topk_hits over [4, 6]
+ * from training.task; 1168 bytes, 808 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_topk_hits_4x6(
+    const float *__restrict__ fc2_biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
     constexpr int ROWS = 4, COLS = 6, LANES = 32, WARPS = 8;
@@ -965,18 +957,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    float fc2_v;
-    float bias_v;
+    float fc2_biased_v;
     SumOfExps<float> exps;
     float label_logit = 0;
     float logit_sum = 0;
     if (col < COLS) {
-        fc2_v = fc2[row * COLS + col];
-        bias_v = bias[col];
-        const float fc2_biased = fc2_v + bias_v;
-        exps.add(fc2_biased);
-        label_logit += col == labels_row ? fc2_biased : 0.0f;
-        logit_sum += fc2_biased;
+        fc2_biased_v = fc2_biased[row * COLS + col];
+        exps.add(fc2_biased_v);
+        label_logit += col == labels_row ? fc2_biased_v : 0.0f;
+        logit_sum += fc2_biased_v;
     }
     const float lse = warp_lse(exps);
     label_logit = warp_sum(label_logit);
@@ -987,10 +976,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
     if (col < COLS) {
-        /* As in the previous pass over the row, which does not keep it. */
-        const float fc2_biased = fc2_v + bias_v;
-        const float t = fc2_biased == label_logit ? (col < labels_row ? 1.0f : 0.0f) : 1.0f;
-        rank += fc2_biased < label_logit ? 0.0f : t;
+        const float t = fc2_biased_v == label_logit ? (col < labels_row ? 1.0f : 0.0f) : 1.0f;
+        rank += fc2_biased_v < label_logit ? 0.0f : t;
     }
     rank = warp_sum(rank);
     if (lane == 0) {

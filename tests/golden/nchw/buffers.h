@@ -56,20 +56,19 @@
 #define CONV2_BIASED 19200ul /* f32 [4, 12, 100], micro_step until max_pool1 */
 #define MAX_POOL1 64000ul /* f32 [4, 12, 25], micro_step until fc1, side fc1.weight.grad */
 #define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], micro_step until conv2.biased.grad */
-#define FC1 51200ul /* f32 [4, 16], micro_step until fc1.biased */
+#define FC1_BIASED 51200ul /* f32 [4, 16], micro_step until relu2 */
 #define RELU2 36864ul /* f32 [4, 16], micro_step until fc1.biased.grad, side fc2.weight.grad */
-#define FC2 37120ul /* f32 [4, 6], micro_step until fc2.biased */
-#define FC2_BIASED 37376ul /* f32 [4, 6], micro_step until fc2.biased */
-#define LOSS_ROWS 38144ul /* f32 [4, 1], micro_step until fc2.biased, side loss */
+#define FC2_BIASED 37120ul /* f32 [4, 6], micro_step until loss.rows */
+#define LOSS_ROWS 38144ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], evaluate until conv1 */
 #define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], evaluate until conv1.biased */
 #define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], evaluate until conv2 */
 #define EVALUATE_CONV2 0ul /* f32 [4, 12, 100], evaluate until conv2.biased */
 #define EVALUATE_CONV2_BIASED 19200ul /* f32 [4, 12, 100], evaluate until max_pool1 */
 #define EVALUATE_MAX_POOL1 0ul /* f32 [4, 12, 25], evaluate until fc1 */
-#define EVALUATE_FC1 4864ul /* f32 [4, 16], evaluate until fc1.biased */
+#define EVALUATE_FC1_BIASED 4864ul /* f32 [4, 16], evaluate until relu2 */
 #define EVALUATE_RELU2 0ul /* f32 [4, 16], evaluate until fc2 */
-#define EVALUATE_FC2 256ul /* f32 [4, 6], evaluate until fc2.biased */
+#define EVALUATE_FC2_BIASED 256ul /* f32 [4, 6], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], evaluate until loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], evaluate until top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], evaluate until top5 */
@@ -110,7 +109,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 32,
+    MICRO_STEP_OUTPUTS = 31,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 15,
 };

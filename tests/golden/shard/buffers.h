@@ -52,19 +52,18 @@
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
 #define IMAGES 0ul /* bf16 [512, 1], micro_step until layers.0.weight.grad */
-#define LAYERS_0 1024ul /* bf16 [8, 64], micro_step until layers.0.biased */
+#define LAYERS_0_BIASED 1024ul /* bf16 [8, 64], micro_step until layers.0.relu */
 #define LAYERS_0_RELU 2048ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */
-#define LAYERS_1 1024ul /* bf16 [8, 64], micro_step until layers.1.biased */
+#define LAYERS_1_BIASED 1024ul /* bf16 [8, 64], micro_step until layers.1.relu */
 #define LAYERS_1_RELU 3072ul /* bf16 [8, 64], micro_step until layers.1.biased.grad */
-#define LAYERS_2 1024ul /* bf16 [8, 10], micro_step until layers.2.biased */
-#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], micro_step until layers.2.biased */
-#define LOSS_ROWS 1536ul /* f32 [8, 1], micro_step until loss */
+#define LAYERS_2_BIASED 1024ul /* bf16 [8, 10], micro_step until loss.rows */
+#define LOSS_ROWS 1280ul /* f32 [8, 1], micro_step until loss */
 #define EVALUATE_IMAGES 0ul /* bf16 [512, 1], evaluate until layers.0 */
-#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], evaluate until layers.0.biased */
+#define EVALUATE_LAYERS_0_BIASED 1024ul /* bf16 [8, 64], evaluate until layers.0.relu */
 #define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], evaluate until layers.1 */
-#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], evaluate until layers.1.biased */
+#define EVALUATE_LAYERS_1_BIASED 1024ul /* bf16 [8, 64], evaluate until layers.1.relu */
 #define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], evaluate until layers.2 */
-#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], evaluate until layers.2.biased */
+#define EVALUATE_LAYERS_2_BIASED 1024ul /* bf16 [8, 10], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], evaluate until loss */
 #define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], evaluate until top1 */
 #define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], evaluate until top5 */
@@ -98,7 +97,7 @@
 enum {
     PARAMS = 6,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 23,
+    MICRO_STEP_OUTPUTS = 22,
     UPDATE_OUTPUTS = 18,
     EVALUATE_OUTPUTS = 12,
 };
