@@ -269,9 +269,11 @@ integers_by_stage() { # integers_by_stage DTYPE
 # Prints the bytes that each rank has read after loading a model of 8 MiB and evaluating.
 read_by_ranks() { # read_by_ranks PROGRAM RANKS
     local wrapped='"$0" "$@"; status=$?; sed -n "s/rchar: //p" /proc/$$/io; exit $status'
-    timeout 120 mpirun -np "$2" bash -c "$wrapped" "$work/$1/run" --steps 0 --init "$work/big_out/model" \
-        --out "$work/$1_out" | tee "$work/$1_out.log" | grep -E '^[0-9]+$'
+    timeout 120 mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$2" \
+        bash -c "$wrapped" "$work/$1/run" --steps 0 --init "$work/big_out/model" --out "$work/$1_out" |
+        tee "$work/$1_out.log" | grep -E '^[0-9]+$'
 }
+# Rank 0 also hashes the files, so the second largest number is that of a rank that only loads.
 more_test_sharded_reads() {
     local spec=tests/golden/pretrain.toml keys="model.vocab_size=65536 training.seq_len=8 data.eval_batches=1"
     [ -r /proc/self/io ] || { echo "skipped: no /proc/self/io"; return 0; }
@@ -279,9 +281,11 @@ more_test_sharded_reads() {
     program big $spec $keys && run big big_out --steps 1 &&
         program reads_some $spec $keys $(shards 4) parallelism.shard_stage=3 &&
         program reads_all $spec $keys $(shards 4) parallelism.shard_stage=1 || return 1
-    read_by_ranks reads_all 4 | sort -n | head -n 1 >"$work/least_of_all" &&
-        read_by_ranks reads_some 4 | sort -n | tail -n 1 >"$work/most_of_some" &&
-        paste "$work/least_of_all" "$work/most_of_some" | awk '{ print; exit !($1 > $2 + 0.7 * 8388608) }'
+    read_by_ranks reads_all 4 | sort -n | sed -n 3p >"$work/read_of_all" &&
+        read_by_ranks reads_some 4 | sort -n | sed -n 3p >"$work/read_of_some" &&
+        paste "$work/read_of_all" "$work/read_of_some" | awk '
+            NF == 2 { print; less = $1 > $2 + 0.7 * 8388608 }
+            END { exit !less }'
 }
 
 # A stage's backward rounds again right after forward, and forward's ops have been rebuilt.
