@@ -652,7 +652,7 @@ mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (chunk == 0)' 'if (c
     build/unit/test_tensor
 mutant gathered_into_a_border gen/pass/border.c \
     'if (is_exchanged(uses, view))' \
-    'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows
+    'if (is_exchanged(uses, view) && v->id < 0)' build/unit/test_join_linears
 mutant other_recipe_is_resumed runtime/scripts/run.sh '[ -n "$how" ] || return 0' 'return 0' \
     tests/study/bases.sh another_recipe_starts_over
 mutant other_data_are_resumed runtime/checkpoint/checkpoint_meta.c \

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "model/model.h"
+#include "pass/bordered.h"
 #include "tests/unit/spec_plan.h"
 #include "tests/unit/text_spec.h"
 #include <string.h>
@@ -182,6 +184,25 @@ static void biases_keep_them_apart(void **state) {
     expect_rotations(&(const char *){"model.family=\"qwen2\""}, 1, 1 + 2, 1);
 }
 
+/* Columns of a wider matrix have gaps between rows, which collectives do not skip. */
+static void what_ranks_exchange_stays_dense(void **state) {
+    (void)state;
+    Spec *spec = spec_of_text(&arena, llama, NULL, 0);
+    Program *p = model_build(&arena, spec);
+    Graph *graph = &p->entry[ENTRY_EVALUATE];
+    int at = 0;
+    while (graph->ops[at]->kind != OP_linear)
+        at++;
+    Value *x = graph->ops[at]->in[0];
+    GraphUses uses = uses_find(&arena, p, graph);
+    assert_true(border_can_stride(&uses, x));
+    Op *sum = arena_alloc(&arena, sizeof *sum);
+    *sum = (Op){.kind = OP_all_reduce, .name = "sum", .in = {x}, .in_count = 1};
+    graph_add(p, graph, sum);
+    uses = uses_find(&arena, p, graph);
+    assert_false(border_can_stride(&uses, x));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_lasts_as_long_is_one, free_arena),
@@ -196,6 +217,7 @@ int main(void) {
         cmocka_unit_test_teardown(adapters_beside_a_rounded_base_are_one, free_arena),
         cmocka_unit_test_teardown(q_and_k_rotate_at_once, free_arena),
         cmocka_unit_test_teardown(biases_keep_them_apart, free_arena),
+        cmocka_unit_test_teardown(what_ranks_exchange_stays_dense, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
