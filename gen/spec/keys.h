@@ -629,7 +629,8 @@
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE, WEIGHTS,                             \
       "Skip tokens without a target in the head.")                                                 \
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED, WEIGHTS,                   \
-      "Tokens per chunk of the head.")                                                             \
+      "Tokens per chunk of the head. Products of few tokens and a small hidden_size leave "        \
+      "multiprocessors idle; the plan shows it.")                                                  \
     K(compile, overlap, BOOL, "true", "", ALWAYS, RUN,                                             \
       "Copy a batch to the device while it works on the previous one.")                            \
     K(compile, pool_first, BOOL, "true", "", IMAGES, WEIGHTS,                                      \
