@@ -201,9 +201,10 @@ int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *fo
             found[good++] = found[i];
     if (good == 0)
         rt_fail("cuBLASLt has no algorithm for %s (%lld x %lld x %lld) within %zu bytes of "
-                "workspace",
+                "workspace%s",
                 row->name, (long long)row->m, (long long)row->n, (long long)row->k,
-                gemms->workspace_bytes);
+                gemms->workspace_bytes,
+                row->bias ? "; set compile.matmul_bias = false and generate the program again" : "");
     return good;
 }
 
