@@ -267,7 +267,7 @@ static void put_export(const Stretch *s, const Launch *launch, const char *from,
 }
 
 static const char *bytes_text(const Stretch *s, const Value *v) {
-    ENSURE(value_dense(v), "%s cannot be zeroed or copied at once", v->name);
+    ENSURE(value_dense(v), "%s cannot be zeroed at once", v->name);
     return arena_printf(s->e->arena, "%lld", (long long)value_bytes(v));
 }
 
@@ -287,10 +287,6 @@ static void put_call_of(const Stretch *s, int index) {
         break;
     case LAUNCH_ZERO:
         put_call(s->e, "rt_zero", (const char *[]){arg[0], bytes_text(s, launch->arg[0])}, 2);
-        break;
-    case LAUNCH_COPY:
-        put_call(s->e, "rt_copy", (const char *[]){arg[0], arg[1], bytes_text(s, launch->arg[0])},
-                 3);
         break;
     case LAUNCH_COLLECTIVE:
         put_collective(s, launch, arg);

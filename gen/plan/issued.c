@@ -166,7 +166,7 @@ static double moved_bytes(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_COLLECTIVE)
         return 2 * collective_bytes(plan, launch);
     double bytes = (double)value_bytes(launch->arg[0]);
-    return launch->kind == LAUNCH_COPY || launch->kind == LAUNCH_PEER_COPY ? 2 * bytes : bytes;
+    return launch->kind == LAUNCH_PEER_COPY ? 2 * bytes : bytes;
 }
 
 Cost launch_work(const Plan *plan, const Launch *launch) {

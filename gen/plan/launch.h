@@ -124,7 +124,6 @@ typedef enum {
     LAUNCH_KERNEL,
     LAUNCH_GEMM,
     LAUNCH_ZERO,
-    LAUNCH_COPY,
     LAUNCH_COLLECTIVE,
     LAUNCH_PEER_COPY,
     LAUNCH_FETCH,
@@ -145,7 +144,7 @@ typedef struct Launch {
     LaunchKind kind;
     int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: a code of the op's
                 * attributes */
-    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; copies: to, from; COLLECTIVE: to, and
+    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; PEER_COPY: to, from; COLLECTIVE: to, and
                                    * from unless it works in place; FETCH: to, the parameter as
                                    * STATE keeps it; EXPORT: from, the parameter */
     bool written[MAX_PARAMS], read[MAX_PARAMS];

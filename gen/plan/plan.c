@@ -69,8 +69,6 @@ const char *launch_name(const Plan *plan, const Launch *launch) {
         return plan->gemms[launch->index].name;
     case LAUNCH_ZERO:
         return "[memset]";
-    case LAUNCH_COPY:
-        return "[memcpy]";
     case LAUNCH_COLLECTIVE:
         return collective_title(plan->collectives[launch->index].kind);
     case LAUNCH_PEER_COPY:

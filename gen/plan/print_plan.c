@@ -59,7 +59,7 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 /* Launches that are neither a kernel nor a product are called by their kind. */
-enum { BRACKETED_NAMES = COLLECTIVE_KINDS + 5 };
+enum { BRACKETED_NAMES = COLLECTIVE_KINDS + 4 };
 
 /* Returns the share's index, or `count`. Launches of one kernel have the very same name, which most
  * often saves comparing texts. */

@@ -40,7 +40,7 @@ static bool may_gain(const Plan *plan) {
 
 static bool is_movable(const Launch *launch) {
     bool works = launch->kind == LAUNCH_KERNEL || launch->kind == LAUNCH_GEMM ||
-                 launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_COPY;
+                 launch->kind == LAUNCH_ZERO;
     return works && launch->stream == STREAM_COMPUTE;
 }
 
