@@ -34,6 +34,14 @@ int step_args(const Step *s) {
     return s->kind == STEP_LOAD ? s->arg[0] >= 0 : step_table[s->kind].args;
 }
 
+Step step_moved(Step s, const int *place) {
+    for (int k = 0; k < step_args(&s); k++)
+        s.arg[k] = place[s.arg[k]];
+    if (s.row_index >= 0)
+        s.row_index = place[s.row_index];
+    return s;
+}
+
 const char *step_name(StepKind kind) { return step_table[kind].name; }
 
 bool step_reduces_row(StepKind kind) {

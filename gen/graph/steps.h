@@ -151,6 +151,8 @@ int step_total(Body *, int a);
 int body_append(Body *, Step);
 /* How many arguments a step has; a LOAD has one if it has a condition. */
 int step_args(const Step *);
+/* The step in another body, in which place[i] is what step i has become. */
+Step step_moved(Step, const int *place);
 const char *step_name(StepKind);
 bool step_reduces_row(StepKind);  /* ROW_SUM, ROW_MAX, ROW_LSE */
 bool step_totals(StepKind);       /* TOTAL */

@@ -181,11 +181,7 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
     int before = joined->count;
     int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
     for (int i = 0; i < second->count; i++) {
-        Step s = placed(second, joined, second->steps[i]);
-        for (int k = 0; k < step_args(&s); k++)
-            s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0)
-            s.row_index = place[s.row_index];
+        Step s = step_moved(placed(second, joined, second->steps[i]), place);
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
         int known = same_index(joined, before, &s);
         if (known < 0)
@@ -371,15 +367,12 @@ static void append_row(Body *joined, const Body *result, int row, int number, in
             place[i] = row;
         if (s.kind == STEP_ROW || step_writes(s.kind))
             continue;
-        for (int k = 0; k < step_args(&s); k++)
-            s.arg[k] = place[s.arg[k]];
+        s = step_moved(s, place);
         if (s.kind == STEP_RESULT) {
             s.constant = number;
             s.period = count;
         }
-        if (s.row_index >= 0)
-            s.row_index = place[s.row_index];
-        else if (s.kind == STEP_LOAD && value_rows(s.value) > 1)
+        if (s.kind == STEP_LOAD && s.row_index < 0 && value_rows(s.value) > 1)
             s.row_index = row;
         int known = s.kind == STEP_LOAD ? same_load(joined, joined->count, &s)
                                         : same_index(joined, joined->count, &s);
@@ -408,11 +401,7 @@ Body *fuse_windows(const Program *p, const Body *result, const Body *reader, int
     Body *joined = body_new(result->arena, reader->rows, reader->cols);
     int *place = arena_array(joined->arena, (size_t)reader->count, sizeof *place), number = 0;
     for (int i = 0; i < reader->count; i++) {
-        Step s = reader->steps[i];
-        for (int k = 0; k < step_args(&s); k++)
-            s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0)
-            s.row_index = place[s.row_index];
+        Step s = step_moved(reader->steps[i], place);
         bool reads = s.kind == STEP_LOAD && last_writer(result, result->count, s.value) >= 0;
         place[i] = reads ? found_row(p, joined, result, &s, number++, count) : append(joined, s);
         if (place[i] < 0)
@@ -451,13 +440,8 @@ void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
     for (int i = 0; i < body->count; i++) {
         if (!used[i])
             continue;
-        Step s = body->steps[i];
-        for (int k = 0; k < step_args(&s); k++)
-            s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0)
-            s.row_index = place[s.row_index];
-        place[i] = count;
-        body->steps[count++] = s;
+        body->steps[count] = step_moved(body->steps[i], place);
+        place[i] = count++;
     }
     body->count = count;
 }

@@ -62,11 +62,7 @@ Body *body_upright(Body *body) {
     Body *flat = body_new(body->arena, 1, body->rows);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     for (int i = 0; i < body->count; i++) {
-        Step s = upright_step(body->steps[i]);
-        for (int k = 0; k < step_args(&s); k++)
-            s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0)
-            s.row_index = place[s.row_index];
+        Step s = step_moved(upright_step(body->steps[i]), place);
         if (step_reduces(s.kind)) {
             place[i] = s.arg[0]; /* a reduction over one column is the element itself */
         } else if (s.kind == STEP_COL_SUM && !s.period) {

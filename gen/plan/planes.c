@@ -208,22 +208,15 @@ static bool is_asked_for(const Planes *p, int step) {
 }
 
 static int copied(Planes *p, Step s) {
+    s = step_moved(s, p->place);
     s.level = LEVEL_SCALAR;
-    for (int k = 0; k < step_args(&s); k++) {
-        s.arg[k] = p->place[s.arg[k]];
+    for (int k = 0; k < step_args(&s); k++)
         s.level = level_join(s.level, p->to->steps[s.arg[k]].level);
-    }
     return body_append(p->to, s);
 }
 
 /* Copies a step whose level stays the same, as the iteration space does. */
-static int kept(Planes *p, Step s) {
-    for (int k = 0; k < step_args(&s); k++)
-        s.arg[k] = p->place[s.arg[k]];
-    if (s.row_index >= 0)
-        s.row_index = p->place[s.row_index];
-    return body_append(p->to, s);
-}
+static int kept(Planes *p, Step s) { return body_append(p->to, step_moved(s, p->place)); }
 
 static int step_by_planes(Planes *p, int i) {
     const Step *s = &p->from->steps[i];
