@@ -15,49 +15,37 @@ typedef struct {
     bool first, last;
 } Writer;
 
+/* Whether the exchange is with the stage before this one; else it is with the one behind. */
+static bool is_with_previous(ActionKind kind) {
+    return kind == ACTION_RECEIVE_ACTIVATION || kind == ACTION_SEND_GRADIENT;
+}
+
+/* Appends the action, unless the stage that it exchanges with does not exist. */
 static void add(const Writer *w, ActionKind kind, int micro_batch) {
     StageSchedule *s = w->out;
+    if (action_exchanges(kind) && (is_with_previous(kind) ? w->first : w->last))
+        return;
     s->actions = arena_grow(w->arena, s->actions, s->count, &s->capacity, sizeof *s->actions);
     s->actions[s->count++] = (Action){kind, micro_batch};
-}
-
-static void receive_activation(const Writer *w, int m) {
-    if (!w->first)
-        add(w, ACTION_RECEIVE_ACTIVATION, m);
-}
-
-static void send_activation(const Writer *w, int m) {
-    if (!w->last)
-        add(w, ACTION_SEND_ACTIVATION, m);
-}
-
-static void receive_gradient(const Writer *w, int m) {
-    if (!w->last)
-        add(w, ACTION_RECEIVE_GRADIENT, m);
-}
-
-static void send_gradient(const Writer *w, int m) {
-    if (!w->first)
-        add(w, ACTION_SEND_GRADIENT, m);
 }
 
 /* `ahead` forwards, then a forward and a backward in turn, then the remaining backwards. GPipe is
  * the case in which all forwards are ahead. */
 static void write(const Writer *w, int ahead, int micro_batches) {
     for (int m = 0; m < micro_batches; m++) {
-        receive_activation(w, m);
+        add(w, ACTION_RECEIVE_ACTIVATION, m);
         add(w, ACTION_FORWARD, m);
-        send_activation(w, m);
+        add(w, ACTION_SEND_ACTIVATION, m);
         if (m < ahead)
             continue;
-        receive_gradient(w, m - ahead);
+        add(w, ACTION_RECEIVE_GRADIENT, m - ahead);
         add(w, ACTION_BACKWARD, m - ahead);
-        send_gradient(w, m - ahead);
+        add(w, ACTION_SEND_GRADIENT, m - ahead);
     }
     for (int m = micro_batches - ahead; m < micro_batches; m++) {
-        receive_gradient(w, m);
+        add(w, ACTION_RECEIVE_GRADIENT, m);
         add(w, ACTION_BACKWARD, m);
-        send_gradient(w, m);
+        add(w, ACTION_SEND_GRADIENT, m);
     }
 }
 
@@ -93,8 +81,8 @@ static double begun_there(const Run *run, int stage, Action action) {
                                        [ACTION_SEND_ACTIVATION] = ACTION_RECEIVE_ACTIVATION,
                                        [ACTION_RECEIVE_GRADIENT] = ACTION_SEND_GRADIENT,
                                        [ACTION_SEND_GRADIENT] = ACTION_RECEIVE_GRADIENT};
-    bool before = action.kind == ACTION_RECEIVE_ACTIVATION || action.kind == ACTION_SEND_GRADIENT;
-    return *begun(run, before ? stage - 1 : stage + 1, other[action.kind], action.micro_batch);
+    int there = is_with_previous(action.kind) ? stage - 1 : stage + 1;
+    return *begun(run, there, other[action.kind], action.micro_batch);
 }
 
 /* Index just past the exchanges that begin together with this one. */
