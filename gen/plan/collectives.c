@@ -20,15 +20,14 @@ int plan_collective(Plan *plan, Collective c) {
 static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind kind,
                            const Value *part) {
     bool in_place = value_same_place(op->out[0], op->in[0]);
-    Launch launch = {.kind = LAUNCH_COLLECTIVE, .arg = {op->out[0], op->in[0]}, .grid = {1, 1, 1}};
+    Launch launch = {.kind = LAUNCH_COLLECTIVE, .arg = {op->out[0], op->in[0]}};
     launch.arg_count = in_place ? 1 : 2;
     launch.written[0] = true;
     launch.read[launch.arg_count - 1] = true;
     launch.index =
         plan_collective(plan, (Collective){kind, mesh_group(&plan->program->mesh, op->attr.group),
                                            value_elements(part), part->dtype});
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+    plan_add_launch(plan, entry, launch, &op, 1);
 }
 
 void plan_all_reduce(Plan *plan, Entry entry, const Group *group) {

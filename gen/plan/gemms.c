@@ -111,9 +111,7 @@ static void launch_gemm(Plan *plan, Entry entry, const Op *op, Gemm gemm, const 
         launch.read[launch.arg_count++] = true;
     }
     launch.index = find_gemm(plan, gemm);
-    launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+    plan_add_launch(plan, entry, launch, &op, 1);
 }
 
 void plan_gemm(Plan *plan, Entry entry, const Group *group) {

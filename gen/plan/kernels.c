@@ -14,12 +14,34 @@ void plan_expect_launches(Plan *plan, Entry entry, int count) {
     e->launch_capacity = count;
 }
 
-Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
+static bool launch_writes(const Launch *launch, const Value *v) {
+    for (int i = 0; i < launch->arg_count; i++)
+        if (launch->written[i] && value_same_place(launch->arg[i], v))
+            return true;
+    return false;
+}
+
+static void carry_ops(Arena *arena, Launch *launch, const Op *const *ops, int count) {
+    const Op **copy = arena_array(arena, (size_t)count, sizeof *copy);
+    for (int again = 0; again < 2; again++)
+        for (int i = 0; i < count; i++)
+            if ((ops[i]->phase == PHASE_RECOMPUTE) == again)
+                copy[launch->op_count++] = ops[i];
+    launch->ops = copy;
+    launch->ends_step = ops[0]->ends_step;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
+            launch->observe = ops[i]->observe;
+            launch->observed = ops[i]->observed ? ops[i]->observed : ops[i]->out[0];
+        }
+}
+
+void plan_add_launch(Plan *plan, Entry entry, Launch launch, const Op *const *ops, int count) {
     PlanEntry *e = &plan->entry[entry];
+    carry_ops(plan->program->arena, &launch, ops, count);
     e->launches = arena_grow(plan->program->arena, e->launches, e->launch_count,
                              &e->launch_capacity, sizeof launch);
-    e->launches[e->launch_count] = launch;
-    return &e->launches[e->launch_count++];
+    e->launches[e->launch_count++] = launch;
 }
 
 int plan_kernel(Plan *plan, Kernel kernel) {
@@ -189,28 +211,6 @@ const char *body_signature(Arena *arena, const Kernel *k) {
 
 /* ---- launches of bodies ---------------------------------------------------------------------- */
 
-static bool launch_writes(const Launch *launch, const Value *v) {
-    for (int i = 0; i < launch->arg_count; i++)
-        if (launch->written[i] && value_same_place(launch->arg[i], v))
-            return true;
-    return false;
-}
-
-void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int count) {
-    const Op **copy = arena_array(arena, (size_t)count, sizeof *copy);
-    for (int again = 0; again < 2; again++)
-        for (int i = 0; i < count; i++)
-            if ((ops[i]->phase == PHASE_RECOMPUTE) == again)
-                copy[launch->op_count++] = ops[i];
-    launch->ops = copy;
-    launch->ends_step = ops[0]->ends_step;
-    for (int i = 0; i < count; i++)
-        if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
-            launch->observe = ops[i]->observe;
-            launch->observed = ops[i]->observed ? ops[i]->observed : ops[i]->out[0];
-        }
-}
-
 /* A second pass is named after the ops that continue from its totals. */
 static OpTitles second_pass_titles(Arena *arena, const Op *const *ops, int count) {
     OpTitles titles = op_titles(arena, ops, count);
@@ -223,14 +223,13 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     Arena *arena = plan->program->arena;
     Launch launch = {.kind = LAUNCH_KERNEL};
     kernel_operands(arena, k, &launch);
-    launch_carries(arena, &launch, ops, count);
     k->signature = body_signature(arena, k);
     bool second_pass = body_has(k->body, step_totals);
     k->name =
         body_kernel_name(arena, second_pass ? second_pass_titles(arena, ops, count) : k->ops, k);
     skeleton_grid(k, k->body->rows, launch.grid);
     launch.index = plan_kernel(plan, *k);
-    plan_add_launch(plan, entry, launch);
+    plan_add_launch(plan, entry, launch, ops, count);
 }
 
 /* Whether the value is all of a storage that spans all trained tensors. */

@@ -34,10 +34,9 @@ bool prologue_is_served(const Plan *, Entry, const Group *);
 
 /* Reserves room for `count` launches; more may follow. */
 void plan_expect_launches(Plan *, Entry, int count);
-Launch *plan_add_launch(Plan *, Entry, Launch);
-/* Records the ops of a launch whose args are known, and which of their values it must dump. Ops that
+/* Appends the launch, whose args are known, with its ops and the value that it must dump. Ops that
  * only repeat others come last: what a launch is for names it. */
-void launch_carries(Arena *, Launch *, const Op *const *ops, int count);
+void plan_add_launch(Plan *, Entry, Launch, const Op *const *ops, int count);
 /* Index of the kernel with this signature; if there is none, appends it with a unique name. */
 int plan_kernel(Plan *, Kernel);
 /* Appends the pointers and scalars of a kernel's body to those that the kernel has already. */

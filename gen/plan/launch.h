@@ -154,7 +154,7 @@ typedef struct Launch {
     const struct Launch *joined;
     int joined_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
-    int64_t grid[3];
+    int64_t grid[3]; /* of a kernel */
     const Op *const *ops; /* the ops it carries out */
     int op_count;
     const char *observe; /* dump `observed` under this name after the launch; or NULL */

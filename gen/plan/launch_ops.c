@@ -37,11 +37,12 @@ bool prologue_is_served(const Plan *plan, Entry entry, const Group *group) {
 
 void plan_fetch(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
-    Launch launch = {
-        .kind = LAUNCH_FETCH, .arg = {op->out[0], op->in[0]}, .arg_count = 2, .grid = {1, 1, 1}};
-    launch.written[0] = launch.read[1] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+    Launch launch = {.kind = LAUNCH_FETCH,
+                     .arg = {op->out[0], op->in[0]},
+                     .written = {[0] = true},
+                     .read = {[1] = true},
+                     .arg_count = 2};
+    plan_add_launch(plan, entry, launch, &op, 1);
 }
 
 void plan_export(Plan *plan, Entry entry, const Group *group) {
@@ -49,19 +50,16 @@ void plan_export(Plan *plan, Entry entry, const Group *group) {
     Launch launch = {.kind = LAUNCH_EXPORT,
                      .index = (int)op->attr.part + (op->attr.group ? PART_COUNT : 0),
                      .arg = {op->in[0], op->in[1]},
-                     .arg_count = 2,
-                     .grid = {1, 1, 1}};
-    launch.read[0] = launch.read[1] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+                     .read = {true, true},
+                     .arg_count = 2};
+    plan_add_launch(plan, entry, launch, &op, 1);
 }
 
 void plan_zero(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
-    Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
-    launch.written[0] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+    Launch launch = {
+        .kind = LAUNCH_ZERO, .arg = {op->out[0]}, .written = {true}, .arg_count = 1};
+    plan_add_launch(plan, entry, launch, &op, 1);
 }
 
 void plan_peer_copy(Plan *plan, Entry entry, const Group *group) {
@@ -69,9 +67,8 @@ void plan_peer_copy(Plan *plan, Entry entry, const Group *group) {
     Launch launch = {.kind = LAUNCH_PEER_COPY,
                      .index = (int)op->attr.card * PURPOSE_COUNT + (int)op->attr.purpose,
                      .arg = {op->out[0], op->in[0]},
-                     .arg_count = 2,
-                     .grid = {1, 1, 1}};
-    launch.written[0] = launch.read[1] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
+                     .written = {[0] = true},
+                     .read = {[1] = true},
+                     .arg_count = 2};
+    plan_add_launch(plan, entry, launch, &op, 1);
 }

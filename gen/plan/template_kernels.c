@@ -84,9 +84,8 @@ static void finish(Plan *plan, Entry entry, Filling *f, const Op *const *ops, in
            f->kernel.name);
     fill_int(f, "threads", f->kernel.threads);
     sign_filling(f);
-    launch_carries(f->arena, &f->launch, ops, op_count);
     f->launch.index = plan_kernel(plan, f->kernel);
-    plan_add_launch(plan, entry, f->launch);
+    plan_add_launch(plan, entry, f->launch, ops, op_count);
 }
 
 void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
