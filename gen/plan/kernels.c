@@ -211,27 +211,6 @@ const char *body_signature(Arena *arena, const Kernel *k) {
 
 /* ---- launches of bodies ---------------------------------------------------------------------- */
 
-/* A second pass is named after the ops that continue from its totals. */
-static OpTitles second_pass_titles(Arena *arena, const Op *const *ops, int count) {
-    OpTitles titles = op_titles(arena, ops, count);
-    titles.title[0] = "column_sum";
-    return titles;
-}
-
-static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *const *ops,
-                               int count) {
-    Arena *arena = plan->program->arena;
-    Launch launch = {.kind = LAUNCH_KERNEL};
-    kernel_operands(arena, k, &launch);
-    k->signature = body_signature(arena, k);
-    bool second_pass = body_has(k->body, step_totals);
-    k->name =
-        body_kernel_name(arena, second_pass ? second_pass_titles(arena, ops, count) : k->ops, k);
-    skeleton_grid(k, k->body->rows, launch.grid);
-    launch.index = plan_kernel(plan, *k);
-    plan_add_launch(plan, entry, launch, ops, count);
-}
-
 /* Whether the value is all of a storage that spans all trained tensors. */
 static bool is_whole_run(const Value *v) {
     return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) &&
@@ -257,6 +236,15 @@ void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op
                 .real = plan->program->real,
                 .ops = op_titles(arena, ops, op_count),
                 .pos = ops[0]->pos};
+    Launch launch = {.kind = LAUNCH_KERNEL};
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
-    finish_body_launch(plan, entry, &k, ops, op_count);
+    kernel_operands(arena, &k, &launch);
+    k.signature = body_signature(arena, &k);
+    OpTitles titles = op_titles(arena, ops, op_count);
+    if (body_has(body, step_totals)) /* a second pass, in which ops may continue from totals */
+        titles.title[0] = "column_sum";
+    k.name = body_kernel_name(arena, titles, &k);
+    skeleton_grid(&k, body->rows, launch.grid);
+    launch.index = plan_kernel(plan, k);
+    plan_add_launch(plan, entry, launch, ops, op_count);
 }
