@@ -5,8 +5,6 @@
  * or the group moves down to the op, crossing nothing that it conflicts with. */
 #include "plan/group.h"
 
-#include <string.h>
-
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
 #include "plan/fuse.h"
@@ -48,8 +46,9 @@ bool groups_conflict(const Group *a, const Group *b) {
     return false;
 }
 
-static bool conflicts_after(const Grouping *g, int index, const Group *group) {
-    for (int i = index + 1; i < g->count; i++)
+/* Whether a group between these two conflicts with it. */
+static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
+    for (int i = first + 1; i < last; i++)
         if (groups_conflict(&g->groups[i], group))
             return true;
     return false;
@@ -151,23 +150,16 @@ static Body *joined_body(const Grouping *g, const Group *group, const Group *alo
     return group_join_bodies(g->plan->program, group->body, alone->body);
 }
 
-static void move_to_end(Grouping *g, int index) {
-    Group group = g->groups[index];
-    memmove(&g->groups[index], &g->groups[index + 1],
-            (size_t)(g->count - index - 1) * sizeof group);
-    g->groups[g->count - 1] = group;
-}
-
 /* Joins the op to group `index` if the two can be made adjacent. */
 static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     Group alone = {.ops = &op, .count = 1, .body = body};
     Body *joined = joined_body(g, &g->groups[index], &alone);
     if (!joined)
         return false;
-    if (conflicts_after(g, index, &alone)) {
-        if (conflicts_after(g, index, &g->groups[index]))
+    if (conflicts_between(g, index, g->count, &alone)) {
+        if (conflicts_between(g, index, g->count, &g->groups[index]))
             return false;
-        move_to_end(g, index);
+        group_move(g, index, g->count - 1);
         index = g->count - 1;
     }
     Group *group = &g->groups[index];
@@ -236,20 +228,13 @@ void group_op(Grouping *g, const Op *op, bool fusion) {
 
 /* ---- making two groups adjacent -------------------------------------------------------------- */
 
-static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
-    for (int i = first + 1; i < last; i++)
-        if (groups_conflict(&g->groups[i], group))
-            return true;
-    return false;
-}
-
 bool groups_can_meet(const Grouping *g, int first, int later, bool *moves_down) {
     *moves_down = conflicts_between(g, first, later, &g->groups[later]);
     return !*moves_down || !conflicts_between(g, first, later, &g->groups[first]);
 }
 
 void group_move(Grouping *g, int from, int to) {
-    for (; from + 1 <= to; from++) {
+    for (; from < to; from++) {
         Group group = g->groups[from];
         g->groups[from] = g->groups[from + 1];
         g->groups[from + 1] = group;
