@@ -16,12 +16,12 @@ int plan_collective(Plan *plan, Collective c) {
     return plan->collective_count++;
 }
 
-/* `part` is one rank's part, or the whole value where ranks have no parts. */
-static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind kind,
-                           const Value *part) {
-    bool in_place = value_same_place(op->out[0], op->in[0]);
-    Launch launch = {.kind = LAUNCH_COLLECTIVE, .arg = {op->out[0], op->in[0]}};
-    launch.arg_count = in_place ? 1 : 2;
+/* Counts one rank's part, or the whole value where ranks have no parts. */
+static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind kind) {
+    const Value *to = op->out[0], *from = op->in[0];
+    const Value *part = kind == COLLECTIVE_ALL_GATHER ? from : to;
+    Launch launch = {.kind = LAUNCH_COLLECTIVE, .arg = {to, from}};
+    launch.arg_count = value_same_place(to, from) ? 1 : 2;
     launch.written[0] = true;
     launch.read[launch.arg_count - 1] = true;
     launch.index =
@@ -31,23 +31,19 @@ static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind
 }
 
 void plan_all_reduce(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    add_collective(plan, entry, op, COLLECTIVE_ALL_REDUCE, op->out[0]);
+    add_collective(plan, entry, group->ops[0], COLLECTIVE_ALL_REDUCE);
 }
 
 void plan_all_gather(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    add_collective(plan, entry, op, COLLECTIVE_ALL_GATHER, op->in[0]);
+    add_collective(plan, entry, group->ops[0], COLLECTIVE_ALL_GATHER);
 }
 
 void plan_reduce_scatter(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    add_collective(plan, entry, op, COLLECTIVE_REDUCE_SCATTER, op->out[0]);
+    add_collective(plan, entry, group->ops[0], COLLECTIVE_REDUCE_SCATTER);
 }
 
 void plan_broadcast(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    add_collective(plan, entry, op, COLLECTIVE_BROADCAST, op->out[0]);
+    add_collective(plan, entry, group->ops[0], COLLECTIVE_BROADCAST);
 }
 
 double collective_bytes(const Plan *plan, const Launch *launch) {
