@@ -137,42 +137,31 @@ static void plan_again(Plan *plan) {
     plan_predict(plan);
 }
 
-/* An entry as it was before launches moved to the side stream. */
-typedef struct {
-    PlanEntry entry;
-    Launch *launches;
-} Kept;
-
-static Kept keep(Arena *arena, const PlanEntry *entry) {
-    size_t count = (size_t)entry->launch_count;
-    Kept kept = {*entry, arena_array(arena, count + 1, sizeof(Launch))};
-    if (count > 0)
-        memcpy(kept.launches, entry->launches, count * sizeof(Launch));
-    return kept;
-}
-
-static void put_back(PlanEntry *entry, const Kept *kept) {
-    *entry = kept->entry;
+/* The entry as it is, with launches of its own. */
+static PlanEntry copy_of(Arena *arena, const PlanEntry *entry) {
+    PlanEntry copy = *entry;
+    copy.launches = arena_array(arena, (size_t)entry->launch_count, sizeof(Launch));
     if (entry->launch_count > 0)
-        memcpy(entry->launches, kept->launches, (size_t)entry->launch_count * sizeof(Launch));
+        memcpy(copy.launches, entry->launches, (size_t)entry->launch_count * sizeof(Launch));
+    copy.launch_capacity = entry->launch_count;
+    return copy;
 }
 
 void plan_side_stream(Plan *plan) {
     if (!may_gain(plan))
         return;
     Arena arena = {0};
-    Kept kept[ENTRY_COUNT];
+    PlanEntry kept[ENTRY_COUNT];
     double ms = plan->step.ms;
     int64_t bytes = plan->process_bytes;
     for (int e = 0; e < ENTRY_COUNT; e++) {
-        kept[e] = keep(&arena, &plan->entry[e]);
+        kept[e] = copy_of(plan->program->arena, &plan->entry[e]);
         if (runs_in_step(e) && !lay_out_entry(plan, &plan->entry[e], &arena))
-            put_back(&plan->entry[e], &kept[e]);
+            plan->entry[e] = kept[e];
     }
     plan_again(plan);
     if (!pays(plan, ms, bytes)) {
-        for (int e = 0; e < ENTRY_COUNT; e++)
-            put_back(&plan->entry[e], &kept[e]);
+        memcpy(plan->entry, kept, sizeof kept);
         plan_again(plan);
     }
     arena_free(&arena);
