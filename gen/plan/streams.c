@@ -20,37 +20,25 @@
 
 bool is_collective(const Launch *launch) { return launch->kind == LAUNCH_COLLECTIVE; }
 
-/* The launch itself, or one that is joined to it. */
-static const Launch *slice_of(const Launch *launch, int slice) {
-    return slice ? &launch->joined[slice - 1] : launch;
-}
-
-static bool slices_conflict(const Launch *a, const Launch *b) {
-    for (int i = 0; i < a->arg_count; i++)
-        for (int k = 0; k < b->arg_count; k++)
-            if (a->arg[i]->storage == b->arg[k]->storage && (a->written[i] || b->written[k]) &&
-                value_overlaps(a->arg[i], b->arg[k]))
-                return true;
-    return false;
-}
-
 bool launches_conflict(const Launch *a, const Launch *b) {
-    for (int i = 0; i <= a->joined_count; i++)
-        for (int k = 0; k <= b->joined_count; k++)
-            if (slices_conflict(slice_of(a, i), slice_of(b, k)))
+    for (int i = 0; i < launch_touch_count(a); i++) {
+        Touched of_a = launch_touched(a, i);
+        for (int k = 0; k < launch_touch_count(b); k++) {
+            Touched of_b = launch_touched(b, k);
+            if ((of_a.written || of_b.written) && value_overlaps(of_a.value, of_b.value))
                 return true;
+        }
+    }
     return false;
 }
 
 Storages launch_storages(const Launch *launch) {
     Storages storages = {0};
-    for (int s = 0; s <= launch->joined_count; s++) {
-        const Launch *slice = slice_of(launch, s);
-        for (int a = 0; a < slice->arg_count; a++) {
-            uint64_t bit = UINT64_C(1) << slice->arg[a]->storage->id % 64;
-            storages.used |= bit;
-            storages.written |= slice->written[a] ? bit : 0;
-        }
+    for (int i = 0; i < launch_touch_count(launch); i++) {
+        Touched of = launch_touched(launch, i);
+        uint64_t bit = UINT64_C(1) << of.value->storage->id % 64;
+        storages.used |= bit;
+        storages.written |= of.written ? bit : 0;
     }
     return storages;
 }
@@ -103,7 +91,7 @@ static void choose_streams(const Plan *plan, PlanEntry *entry) {
  * Between others a control edge only keeps their order in the graph, so that results do not lie in
  * memory early. */
 static bool is_held(const Launch *launch, const Launch *other) {
-    if (launch->kind != LAUNCH_COLLECTIVE && other->kind != LAUNCH_COLLECTIVE)
+    if (!is_collective(launch) && !is_collective(other))
         return false;
     for (int i = 0; i < launch->op_count; i++)
         for (int k = 0; launch->ops[i]->after && k < other->op_count; k++)
@@ -247,11 +235,6 @@ void plan_waits(const Plan *plan, PlanEntry *entry) {
     arena_free(&scratch);
 }
 
-static double cost_of(const Plan *plan, const PlanEntry *entry) {
-    double slowed_ms;
-    return timeline_ms(plan, entry, true, &slowed_ms);
-}
-
 static void use_one_stream(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         entry->launches[i].stream = STREAM_COMPUTE;
@@ -263,10 +246,10 @@ void plan_streams(Plan *plan) {
         PlanEntry *entry = &plan->entry[e];
         price_launches(plan, entry);
         join_buckets(plan, entry);
-        double alone = cost_of(plan, entry);
+        double alone = timeline_ms(plan, entry, true, NULL);
         choose_streams(plan, entry);
         plan_waits(plan, entry);
-        if (cost_of(plan, entry) >= alone)
+        if (timeline_ms(plan, entry, true, NULL) >= alone)
             use_one_stream(plan, entry);
     }
 }

@@ -11,7 +11,7 @@ void price_launches(const Plan *, PlanEntry *);
  * must not wait for another stream. rt_launch uses the same rule. */
 bool launch_is_programmatic(const Plan *, const PlanEntry *, int launch);
 /* Time of one run of an entry, whose launches must be priced, until its last stream finishes.
- * *slowed_ms becomes the time that kernels lose to concurrent collectives, which hold
+ * *slowed_ms, unless NULL, becomes the time that kernels lose to concurrent collectives, which hold
  * multiprocessors. */
 double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);
 /* The same if collectives took no time. */

@@ -160,7 +160,8 @@ static Timeline run(const Plan *plan, const PlanEntry *entry, int count, bool en
 
 double timeline_ms(const Plan *plan, const PlanEntry *entry, bool ends_step, double *slowed_ms) {
     Timeline t = run(plan, entry, entry->launch_count, ends_step, true);
-    *slowed_ms = t.slowed;
+    if (slowed_ms)
+        *slowed_ms = t.slowed;
     return t.now;
 }
 
