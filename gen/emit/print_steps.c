@@ -7,12 +7,6 @@
 
 enum { LONGEST_INLINE = 64 }; /* characters; a longer expression gets a name */
 
-static const char *declared_type(const Printer *p, const Step *s) {
-    static const char *const names[] = {
-        [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
-    return s->type == TYPE_REAL ? real_name(p) : names[s->type];
-}
-
 /* A variable is named after the value that it is read from, stands for or is stored to. */
 static const char *variable_name(Printer *p, int i, const char *suffix) {
     const Step *s = &p->body->steps[i];
@@ -54,7 +48,7 @@ static void declare(Printer *p, int i, const char *suffix) {
     }
     const char *text = step_text(p, i);
     const char *name = variable_name(p, i, suffix);
-    put(p, "const %s %s = %s;", declared_type(p, &p->body->steps[i]), name, text);
+    put(p, "const %s %s = %s;", type_name(p, p->body->steps[i].type), name, text);
     p->name[i] = name;
 }
 
@@ -198,10 +192,6 @@ void print_before_rows(Printer *p) {
 
 /* ---- a visit of the columns ------------------------------------------------------------------ */
 
-static bool gathers(const Printer *p, const Step *s) {
-    return s->row_index >= 0 && step_per_column(p->body, s->row_index);
-}
-
 static void print_element_loop(Printer *p) {
     put(p, "#pragma unroll");
     put(p, "for (int j = 0; j < %d; j++) {", p->kernel->vector);
@@ -260,7 +250,7 @@ static void print_load(Printer *p, int i) {
 static void print_loads(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
-        if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || gathers(p, s))
+        if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || step_gathers(p->body, i))
             continue;
         if (step_before_rows(p->kernel, i))
             continue;
@@ -281,13 +271,6 @@ void print_hoisted_loads(Printer *p, int phase) {
 
 bool stores_vector(const Printer *p, int i) {
     return p->body->steps[i].kind == STEP_STORE && step_is_vector(p->kernel, i);
-}
-
-bool acts(const Printer *p, int phase, int i) {
-    const Step *s = &p->body->steps[i];
-    if (p->phases.at[i] != phase)
-        return false;
-    return step_reduces(s->kind) || (step_writes(s->kind) && step_per_column(p->body, i));
 }
 
 static void print_sum(Printer *p, const Step *s, const char *slot) {
@@ -339,12 +322,10 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_CONST || s->kind == STEP_COL)
         return true;
-    if (s->kind == STEP_LOAD && !gathers(p, s) && s->value->dtype == p->kernel->real)
-        return true;
-    if (s->kind == STEP_LOAD && !gathers(p, s) && s->type != TYPE_REAL)
-        return true;
-    if (s->kind == STEP_LOAD && gathers(p, s))
+    if (s->kind == STEP_LOAD && step_gathers(p->body, i))
         return false;
+    if (s->kind == STEP_LOAD && (s->value->dtype == p->kernel->real || s->type != TYPE_REAL))
+        return true;
     if (is_written_out(p, i))
         return true;
     return !s->name && phase_uses(&p->phases, phase, i) <= 1 &&
@@ -362,7 +343,7 @@ static bool is_recomputed(const Printer *p, int phase, int i) {
 static void print_elements(Printer *p, int phase) {
     bool explained = false;
     for (int i = 0; i < p->body->count; i++) {
-        if (acts(p, phase, i)) {
+        if (phase_acts(&p->phases, phase, i)) {
             print_action(p, i);
             continue;
         }
@@ -402,7 +383,7 @@ static void print_draws(Printer *p, int phase) {
 
 static void store_vectors(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++)
-        if (acts(p, phase, i) && stores_vector(p, i) && !p->body->steps[i].unstored)
+        if (phase_acts(&p->phases, phase, i) && stores_vector(p, i) && !p->body->steps[i].unstored)
             put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false),
                 p->slot[i]);
 }
@@ -410,7 +391,7 @@ static void store_vectors(Printer *p, int phase) {
 /* In a prologue: what the template multiplies. */
 static void store_operands(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++)
-        if (acts(p, phase, i) && p->body->steps[i].operand)
+        if (phase_acts(&p->phases, phase, i) && p->body->steps[i].operand)
             put(p, "store_vec(tile.operand(%d), %s);", p->body->steps[i].operand - 1, p->slot[i]);
 }
 
@@ -425,7 +406,7 @@ void print_visit(Printer *p, int phase) {
     print_loads(p, phase);
     print_draws(p, phase);
     for (int i = 0; i < p->body->count; i++)
-        if (acts(p, phase, i) && stores_vector(p, i)) {
+        if (phase_acts(&p->phases, phase, i) && stores_vector(p, i)) {
             const char *prefix = is_read_too(p, i) ? "new_" : "", *name = p->body->steps[i].name;
             p->slot[i] =
                 name ? unique(p, arena_printf(p->arena, "%s_v", name))

@@ -141,6 +141,12 @@ const char *param_name(const Printer *p, int step) {
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
 const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"; }
 
+const char *type_name(const Printer *p, StepType type) {
+    static const char *const names[] = {
+        [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
+    return type == TYPE_REAL ? real_name(p) : names[type];
+}
+
 /* ---- indices of elements --------------------------------------------------------------------- */
 
 static const char *mapped_column(Printer *p, const Step *s, bool each) {
@@ -391,12 +397,6 @@ static Term call_term(Printer *p, const Step *s) {
         return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, b));
     return primary(
         arena_printf(p->arena, "%s%s(%s, %s, %s)", name, f, a, b, step_text(p, s->arg[2])));
-}
-
-static const char *type_name(const Printer *p, StepType type) {
-    static const char *const names[] = {
-        [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
-    return type == TYPE_REAL ? real_name(p) : names[type];
 }
 
 static Term round_term(Printer *p, const Step *s) {

@@ -49,6 +49,7 @@ const char *extent(Printer *, const char *base, int64_t value);
 const char *param_name(const Printer *, int step); /* of what it loads, stores or sums */
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
+const char *type_name(const Printer *, StepType);
 
 const char *step_text(Printer *, int step);
 /* Index in the step's value: "row * 128 + col"; `each`: of element j instead of the first. */
@@ -69,8 +70,6 @@ void print_hoisted_loads(Printer *, int phase);
 void print_visit(Printer *, int phase);
 /* Whether the result of a LOAD is kept in registers for later phases. */
 bool stays_in_registers(const Printer *, int step);
-/* Whether the phase's visit stores, sums or reduces with this step. */
-bool acts(const Printer *, int phase, int step);
 bool stores_vector(const Printer *, int step);
 /* For kernels whose vectors stay in scope: lets later visits read what earlier ones have stored. */
 void hold_stored(Printer *);

@@ -51,7 +51,7 @@ void hold_stored(Printer *p) {
             *needed(p, i) = false;
         for (int i = 0; i < p->body->count; i++) {
             const Step *s = &p->body->steps[i];
-            if (!acts(p, p->phase, i))
+            if (!phase_acts(&p->phases, p->phase, i))
                 continue;
             need(p, s->arg[0]);
             if (s->row_index >= 0)

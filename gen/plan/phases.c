@@ -39,6 +39,11 @@ bool step_per_column(const Body *body, int step) {
     return level == LEVEL_COL || level == LEVEL_ELEMENT;
 }
 
+bool step_gathers(const Body *body, int step) {
+    int row = body->steps[step].row_index;
+    return row >= 0 && step_per_column(body, row);
+}
+
 /* ---- one column as one row ------------------------------------------------------------------- */
 
 /* Rows become columns, and the index of the only column becomes the constant 0. */
@@ -118,9 +123,8 @@ bool phase_needs(const Phases *f, int phase, int step) {
     return f->needed[phase * f->body->count + step];
 }
 
-/* Whether the step runs in the phase's visit of the columns. A reduction does, although its result
- * is one number per row. */
-static bool acts_on_columns(const Phases *f, int phase, int step) {
+/* A reduction does, although its result is one number per row. */
+bool phase_acts(const Phases *f, int phase, int step) {
     StepKind kind = f->body->steps[step].kind;
     if (f->at[step] != phase)
         return false;
@@ -129,7 +133,7 @@ static bool acts_on_columns(const Phases *f, int phase, int step) {
 
 bool phase_visits_columns(const Phases *f, int phase) {
     for (int i = 0; i < f->body->count; i++)
-        if (acts_on_columns(f, phase, i))
+        if (phase_acts(f, phase, i))
             return true;
     return false;
 }
@@ -155,9 +159,8 @@ static void mark_kept(Phases *f) {
         int phases = 0;
         for (int phase = 0; phase < f->count; phase++)
             phases += phase_needs(f, phase, i);
-        const Step *s = &f->body->steps[i];
-        bool gathers = s->row_index >= 0 && step_per_column(f->body, s->row_index);
-        f->kept[i] = s->kind == STEP_LOAD && phases > 1 && !gathers;
+        bool loads = f->body->steps[i].kind == STEP_LOAD;
+        f->kept[i] = loads && phases > 1 && !step_gathers(f->body, i);
     }
 }
 
@@ -166,7 +169,7 @@ static void find_needed(Phases *f) {
     memset(f->needed, 0, (size_t)body->count * (size_t)f->count * sizeof *f->needed);
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (!acts_on_columns(f, f->at[i], i))
+        if (!phase_acts(f, f->at[i], i))
             continue;
         need(f, f->at[i], s->arg[0]);
         if (s->row_index >= 0)

@@ -19,6 +19,8 @@ typedef struct {
 
 Phases phases_of(Arena *, const Body *);
 bool phase_needs(const Phases *, int phase, int step);
+/* Whether the phase's visit of the columns stores, sums or reduces with this step. */
+bool phase_acts(const Phases *, int phase, int step);
 /* Whether the phase has to visit the columns at all. */
 bool phase_visits_columns(const Phases *, int phase);
 /* How often the phase uses a step, as an argument of steps that it computes, stores or sums. */
@@ -27,6 +29,8 @@ int phase_uses(const Phases *, int phase, int step);
 /* What a step varies with; for a STORE, what its value's elements vary with. */
 Level step_level(const Body *, int step);
 bool step_per_column(const Body *, int step); /* COL or ELEMENT */
+/* Whether the step's elements are scattered, because the row varies with the column. */
+bool step_gathers(const Body *, int step);
 bool body_has(const Body *, bool (*which)(StepKind));
 
 /* Whether the body, laid out by body_upright, reads a value [R,1] as one row of R columns. */

@@ -74,12 +74,6 @@ bool body_is_linear(const Body *body) {
     return true;
 }
 
-/* Whether the step's elements are scattered, because the row varies with the column. */
-static bool step_gathers(const Body *body, int step) {
-    int row = body->steps[step].row_index;
-    return row >= 0 && step_per_column(body, row);
-}
-
 /* Whether the step streams its elements from or to memory; elements that all rows share are
  * cached. */
 static bool walks_memory(const Body *body, int step) {
