@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-char *json_text(const json_t *value) {
+const char *json_text(Arena *arena, json_t *value) {
     char *text = NULL;
     bool same = false;
     for (size_t digits = 15; !same && digits <= 17; digits++) {
@@ -14,5 +14,16 @@ char *json_text(const json_t *value) {
         same = json_equal(read, value);
         json_decref(read);
     }
-    return text;
+    const char *copy = arena_strdup(arena, text);
+    free(text);
+    json_decref(value);
+    return copy;
+}
+
+void sb_put_json(StrBuf *out, json_t *value) {
+    char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    ENSURE(text, "a value does not print as JSON");
+    sb_printf(out, "%s\n", text);
+    free(text);
+    json_decref(value);
 }

@@ -4,7 +4,6 @@
 #include "base/json_text.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 static const char *torch_dtype(DType dtype) {
     return dtype == DT_F64 ? "float64" : dtype == DT_BF16 ? "bfloat16" : "float32";
@@ -69,13 +68,9 @@ static const char *joined(Arena *arena, json_t *const *parts, int count) {
     for (int i = 0; i < count; i++)
         ENSURE(parts[i] && json_object_update(config, parts[i]) == 0,
                "config.json could not be made");
-    char *text = json_text(config);
-    const char *copy = arena_strdup(arena, text);
-    free(text);
     for (int i = 0; i < count; i++)
         json_decref(parts[i]);
-    json_decref(config);
-    return copy;
+    return json_text(arena, config);
 }
 
 static const char *llama_config(Arena *arena, const Spec *spec, DType weights) {

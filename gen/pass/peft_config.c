@@ -61,10 +61,6 @@ const char *peft_config(const Program *p, const Spec *spec) {
         json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));
     if (spec->model.family == FAMILY_GPT2) /* its files have weights as [in, out] */
         json_object_set_new(config, "fan_in_fan_out", json_true());
-    char *text = json_text(config);
-    const char *copy = arena_strdup(p->arena, text);
-    free(text);
-    json_decref(config);
     json_decref(modules);
-    return copy;
+    return json_text(p->arena, config);
 }

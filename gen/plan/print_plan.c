@@ -1,11 +1,11 @@
 /* Prints the plan as tables and as JSON. */
 #include "plan/print_plan.h"
 
+#include "base/json_text.h"
 #include "base/rounding.h"
 #include "plan/figures.h"
 #include "plan/fit.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -413,12 +413,6 @@ void plan_print_json(const Plan *plan, StrBuf *out) {
                   "precision", choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype),
                   "data", plan->program->feeding, "memory", memory_json(plan), "entries",
                   entries_json(plan), "step", step_json(plan), "step_launches", shares_json(plan));
-    ENSURE(root, "the plan does not fit into JSON");
     set_cards(plan, root);
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    ENSURE(text, "the plan does not print as JSON");
-    sb_puts(out, text);
-    sb_puts(out, "\n");
-    free(text);
-    json_decref(root);
+    sb_put_json(out, root);
 }

@@ -1,9 +1,7 @@
 /* Prints the plans of a pipeline's stages as a table and as JSON. */
+#include "base/json_text.h"
 #include "plan/figures.h"
 #include "plan/print_plan.h"
-
-#include <jansson.h>
-#include <stdlib.h>
 
 /* The share of a step in which a card would wait if all stages took equally long and exchanges were
  * free. */
@@ -30,12 +28,11 @@ static void print_stage(const Plan *plan, StrBuf *out) {
 
 static void print_step(const Plan *plan, StrBuf *out) {
     const Program *p = plan->program;
-    double rows = (double)(p->tokens * p->micro_steps * mesh_ranks(&p->mesh, GROUP_DATA));
     sb_printf(out,
               "step: %s, %lld %s through %lld stages: %.3f ms predicted, %.0f %s/s\n",
               schedule_name(plan), (long long)p->micro_steps,
               p->micro_steps == 1 ? "micro-batch" : "micro-batches", (long long)p->stage.count,
-              plan->step.ms, 1e3 * rows / plan->step.ms, p->unit.plural);
+              plan->step.ms, 1e3 * plan_step_rows(plan) / plan->step.ms, p->unit.plural);
     sb_printf(out,
               "bubble: cards wait for %.1f %% of the step; %.1f %% if all stages took equally long "
               "and exchanges were free\n",
@@ -96,11 +93,6 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {
                   "schedule", schedule_name(first), "step", "ms", first->step.ms, "micro_steps",
                   (json_int_t)first->program->micro_steps, "bubble", first->bubble, "ideal_bubble",
                   ideal_bubble(first), "stages", rows);
-    if (root)
-        json_object_set_new(root, "speedup", json_real(plan_speedup(first)));
-    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
-    ENSURE(text, "the plan does not print as JSON");
-    sb_printf(out, "%s\n", text);
-    free(text);
-    json_decref(root);
+    json_object_set_new(root, "speedup", json_real(plan_speedup(first)));
+    sb_put_json(out, root);
 }

@@ -1,11 +1,10 @@
 /* Prints a comparison as text, CSV and JSON. */
 #include "study/study.h"
 
-#include "base/diag.h"
+#include "base/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -336,11 +335,5 @@ void comparison_json(const Comparison *c, StrBuf *out) {
         json_array_append_new(runs, row_json(c, &c->rows[i]));
     json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "study", c->title, "device", c->device,
                              "simulated", c->simulated, "runs", runs);
-    ENSURE(root, "the comparison does not fit into JSON");
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    ENSURE(text, "the comparison does not print as JSON");
-    sb_puts(out, text);
-    sb_puts(out, "\n");
-    free(text);
-    json_decref(root);
+    sb_put_json(out, root);
 }
