@@ -2,6 +2,7 @@
 #include "emit/emit_job.h"
 
 #include "base/rounding.h"
+#include "plan/figures.h"
 
 enum { SIGNAL_S = 120 };
 
@@ -15,14 +16,12 @@ typedef struct {
 
 static int ranks_of(const Plan *plan) { return (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD); }
 
-static int cards_of(const Plan *plan) { return ranks_of(plan) * (int)plan->program->cards; }
-
 static Request request_of(const JobPoint *points, int count) {
     Request r = {.ranks = 1, .cards = 1, .numa_bind = true};
     for (int i = 0; i < count; i++) {
         const Plan *plan = points[i].plan;
         r.ranks = ranks_of(plan) > r.ranks ? ranks_of(plan) : r.ranks;
-        r.cards = cards_of(plan) > r.cards ? cards_of(plan) : r.cards;
+        r.cards = plan_cards(plan) > r.cards ? plan_cards(plan) : r.cards;
         r.shared = r.shared || plan->program->cards > 1;
         if (plan->spec->data.num_workers + 1 > r.threads)
             r.threads = plan->spec->data.num_workers + 1;

@@ -222,7 +222,7 @@ static void put_predicted(const Emit *e) {
     if (plan->program->keeps_decoded)
         put_int(e, "decoded_bytes", plan_decoded(plan).kept_bytes);
     put_real(e, "flops", plan->step.model_flops);
-    put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
+    put_real(e, "peak_flops", plan->device->peak_flops[program_rate(plan->program)]);
     put_real(e, "h2d_bytes", plan_step_input_bytes(plan));
     put_real(e, "kernel_launches", plan_step_kernels(plan));
     put_exchanges(e);

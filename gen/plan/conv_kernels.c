@@ -10,7 +10,6 @@
 #include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/conv_cost.h"
-#include "plan/figures.h"
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
@@ -344,7 +343,7 @@ static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t p
     double flops = 2 * places * (double)(tiles * c->rows * c->cols);
     double bytes = (double)(parts * value_elements(c->w) * dtype_bytes(plan->program->real));
     Traffic partial = {bytes, bytes};
-    double ms = device_fused_ms(device, plan_rate(plan), device->fused_share, flops,
+    double ms = device_fused_ms(device, program_rate(plan->program), device->fused_share, flops,
                                 parts > 1 ? partial : (Traffic){0}, grid);
     return parts == 1 ? ms : ms + device_kernel_ms(device, RATE_F32, 0, 0, partial, (Grid){0});
 }

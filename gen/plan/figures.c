@@ -51,8 +51,6 @@ double plan_step_input_bytes(const Plan *plan) {
     return batches * (double)plan->arena_bytes[ARENA_INPUT];
 }
 
-Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
-
 Exchanged plan_exchanged(const Plan *plan) {
     Exchanged sum = {0};
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {

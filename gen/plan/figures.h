@@ -14,8 +14,6 @@ int plan_step_launches(const Plan *);
 double plan_step_kernels(const Plan *);
 /* Bytes of batches that a step of all cards of the process copies from the host. */
 double plan_step_input_bytes(const Plan *);
-/* The rate at which the program's matrix products run. */
-Rate plan_rate(const Plan *);
 /* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
 /* Cards of all ranks and stages. */

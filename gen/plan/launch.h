@@ -180,6 +180,8 @@ typedef struct {
     Cost other_cost; /* of a run that does not end a step */
 } PlanEntry;
 
+void cost_add(Cost *sum, const Cost *, double times);
+
 /* An operand or result of a launch or of a launch joined to it. */
 typedef struct {
     const Value *value;

@@ -52,6 +52,19 @@ const Op *launch_last_op(const Launch *launch) {
     return launch->joined_count ? launch->joined[launch->joined_count - 1].ops[0] : launch->ops[0];
 }
 
+void cost_add(Cost *sum, const Cost *cost, double times) {
+    sum->flops += times * cost->flops;
+    sum->model_flops += times * cost->model_flops;
+    sum->issued_bytes += times * cost->issued_bytes;
+    sum->instructions += times * cost->instructions;
+    sum->moved_bytes += times * cost->moved_bytes;
+    sum->cached_bytes += times * cost->cached_bytes;
+    sum->dram_bytes += times * cost->dram_bytes;
+    sum->least_bytes += times * cost->least_bytes;
+    sum->ms += times * cost->ms;
+    sum->slowed_ms += times * cost->slowed_ms;
+}
+
 static const char *collective_title(CollectiveKind kind) {
     static const char *const titles[COLLECTIVE_KINDS] = {[COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
                                                          [COLLECTIVE_ALL_GATHER] = "[all_gather]",

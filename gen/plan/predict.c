@@ -182,8 +182,9 @@ static double idle_part(const Plan *plan, const Launch *launch) {
 
 static double template_ms(const Plan *plan, const Launch *launch, Traffic bytes) {
     double own = plan->kernels[launch->index].matmul_share;
-    return device_fused_ms(plan->device, plan_rate(plan), own > 0 ? own : plan->device->fused_share,
-                           tiled_flops(launch), bytes, grid_of(plan, launch));
+    double share = own > 0 ? own : plan->device->fused_share;
+    return device_fused_ms(plan->device, program_rate(plan->program), share, tiled_flops(launch),
+                           bytes, grid_of(plan, launch));
 }
 
 static double launch_ms(const Plan *plan, const Launch *launch) {
@@ -203,19 +204,6 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
         return device_peer_copy_ms(device, copied_bytes(plan, launch));
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
                             launch->cost.instructions, bytes, grid_of(plan, launch));
-}
-
-static void add_cost(Cost *sum, const Cost *cost, double times) {
-    sum->flops += times * cost->flops;
-    sum->model_flops += times * cost->model_flops;
-    sum->issued_bytes += times * cost->issued_bytes;
-    sum->instructions += times * cost->instructions;
-    sum->moved_bytes += times * cost->moved_bytes;
-    sum->cached_bytes += times * cost->cached_bytes;
-    sum->dram_bytes += times * cost->dram_bytes;
-    sum->least_bytes += times * cost->least_bytes;
-    sum->ms += times * cost->ms;
-    sum->slowed_ms += times * cost->slowed_ms;
 }
 
 static bool is_recompute(const Launch *launch) {
@@ -261,7 +249,7 @@ static Cost run_cost(const Plan *plan, const PlanEntry *entry, bool ends_step) {
     Cost cost = {0};
     for (int i = 0; i < entry->launch_count; i++)
         if (ends_step || !entry->launches[i].ends_step)
-            add_cost(&cost, &entry->launches[i].cost, 1);
+            cost_add(&cost, &entry->launches[i].cost, 1);
     cost.ms = timeline_ms(plan, entry, ends_step, &cost.slowed_ms);
     return cost;
 }
@@ -324,9 +312,9 @@ static void predict_step(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         Runs runs = entry_info((Entry)e)->runs;
         if (runs == RUNS_EACH_MICRO_STEP)
-            add_cost(&plan->step, &plan->entry[e].other_cost, micro_steps - 1);
+            cost_add(&plan->step, &plan->entry[e].other_cost, micro_steps - 1);
         if (runs != RUNS_ASIDE)
-            add_cost(&plan->step, &plan->entry[e].cost, 1);
+            cost_add(&plan->step, &plan->entry[e].cost, 1);
     }
     memset(plan->copies, 0, sizeof plan->copies);
     count_copies(plan, ENTRY_REPLICATE, micro_steps);

@@ -49,15 +49,6 @@ static int slower_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static void add_share(Share *share, const Launch *launch, double times) {
-    share->launches += times;
-    share->cost.flops += times * launch->cost.flops;
-    share->cost.issued_bytes += times * launch->cost.issued_bytes;
-    share->cost.instructions += times * launch->cost.instructions;
-    share->cost.dram_bytes += times * launch->cost.dram_bytes;
-    share->cost.ms += times * launch->cost.ms;
-}
-
 /* Launches that are neither a kernel nor a product are called by their kind. */
 enum { BRACKETED_NAMES = COLLECTIVE_KINDS + 4 };
 
@@ -87,7 +78,8 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
             int k = find_share(*shares, count, name);
             if (k == count)
                 (*shares)[count++].name = name;
-            add_share(&(*shares)[k], &entry->launches[i], times);
+            (*shares)[k].launches += times;
+            cost_add(&(*shares)[k].cost, &entry->launches[i].cost, times);
         }
     }
     qsort(*shares, (size_t)count, sizeof **shares, slower_first);
@@ -271,7 +263,7 @@ static void print_cards(const Plan *plan, StrBuf *out) {
 
 void plan_print_text(const Plan *plan, StrBuf *out) {
     const Device *device = plan->device;
-    double peak = device->peak_flops[plan_rate(plan)],
+    double peak = device->peak_flops[program_rate(plan->program)],
            rate = per_second(plan->step.model_flops, plan->step.ms);
     sb_printf(out, "%s on %s, %s\n\n", plan->spec->name, device->title,
               choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype));
@@ -354,7 +346,7 @@ static json_t *shares_json(const Plan *plan) {
 
 static json_t *step_json(const Plan *plan) {
     json_t *step = cost_json(&plan->step);
-    double peak = plan->device->peak_flops[plan_rate(plan)];
+    double peak = plan->device->peak_flops[program_rate(plan->program)];
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
     json_object_set_new(step, plan->program->unit.plural, json_real(plan_step_rows(plan)));
     json_object_set_new(step, plan->program->unit.rate,
