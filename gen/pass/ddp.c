@@ -27,14 +27,6 @@ void read_sums(Program *p, Op *const *ops, int count, Value *sums) {
         }
 }
 
-static void put_first(Program *p, Graph *graph, Op *op) {
-    const Graph old = graph_take(graph);
-    graph_add(p, graph, op);
-    for (int i = 0; i < old.op_count; i++)
-        if (old.ops[i] != op)
-            graph_add(p, graph, old.ops[i]);
-}
-
 bool pass_ddp(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     if (spec->parallelism.data_parallel_mode != PARALLEL_DDP)
@@ -50,12 +42,14 @@ bool pass_ddp(Program *p, const Spec *spec) {
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     run = join_metrics(p, run, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
-    read_sums(p, update->ops, update->op_count, sums);
+    const Graph old = graph_take(update);
+    read_sums(p, old.ops, old.op_count, sums);
     Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,
                          (Attr){.group = GROUP_DATA},
                          spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
     op->sums = run;
     op->observe = "grad";
-    put_first(p, update, op);
+    for (int i = 0; i < old.op_count; i++)
+        graph_add(p, update, old.ops[i]);
     return true;
 }

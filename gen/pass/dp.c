@@ -20,8 +20,6 @@ typedef struct {
     Pos pos;
 } Dp;
 
-static Graph *entry(Program *p, Entry e) { return &p->entry[e]; }
-
 static void add_copy(Dp *d, Graph *graph, Value *from, Value *to, int64_t card, Purpose purpose) {
     Attr attr = {.card = card, .purpose = purpose};
     const char *name = arena_printf(d->program->arena, "%s.%s", from->name, purpose_name(purpose));
@@ -31,7 +29,7 @@ static void add_copy(Dp *d, Graph *graph, Value *from, Value *to, int64_t card, 
 /* ---- replicate ------------------------------------------------------------------------------- */
 
 static bool update_moves(Program *p, const Value *v) {
-    const Graph *update = entry(p, ENTRY_UPDATE);
+    const Graph *update = &p->entry[ENTRY_UPDATE];
     for (int i = 0; i < update->op_count; i++)
         if (op_writes_part(update->ops[i], v))
             return true;
@@ -66,20 +64,14 @@ static void add_broadcast(Dp *d, Graph *graph, Value *v) {
 }
 
 static void build_replicate(Dp *d) {
+    Program *p = d->program;
     for (int i = 0; i < d->step->op_count; i++)
         for (int k = 0; k < d->step->ops[i]->in_count; k++)
-            if (comes_from_first(d->program, d->step->ops[i]->in[k]))
-                add_broadcast(d, entry(d->program, ENTRY_REPLICATE), d->step->ops[i]->in[k]);
+            if (comes_from_first(p, d->step->ops[i]->in[k]))
+                add_broadcast(d, &p->entry[ENTRY_REPLICATE], d->step->ops[i]->in[k]);
 }
 
 /* ---- collect: losses and logits -------------------------------------------------------------- */
-
-/* Lets v outlive its entry, so that another entry can read it. */
-static void make_last(Value *v) {
-    v->storage->role = ROLE_COUNTER;
-    for (Value *view = v->storage->views; view; view = view->next_view)
-        view->role = ROLE_COUNTER;
-}
 
 /* The rows of v of all cards, in the order of the cards. */
 static Value *gather(Dp *d, Value *v) {
@@ -88,7 +80,7 @@ static Value *gather(Dp *d, Value *v) {
     const char *name = arena_printf(p->arena, "%s.all", v->name);
     Value *all =
         value_2d(p, name, ROLE_ACTIVATION, v->dtype, p->cards * rows, value_cols(v), d->pos);
-    make_last(v);
+    value_set_role(v, ROLE_COUNTER); /* outlives its entry, so that another entry can read it */
     for (int64_t c = 0; c < p->cards; c++)
         add_copy(d, d->collect, v, value_row_range(p, all, c * rows, rows, name), c, FOR_GATHER);
     return all;
@@ -207,7 +199,7 @@ bool pass_dp(Program *p, const Spec *spec) {
     if (spec->parallelism.data_parallel_mode != PARALLEL_DP || cards == 1 || !program_trains(p))
         return false;
     p->cards = cards;
-    Dp d = {p, entry(p, ENTRY_MICRO_STEP), entry(p, ENTRY_COLLECT),
+    Dp d = {p, &p->entry[ENTRY_MICRO_STEP], &p->entry[ENTRY_COLLECT],
             spec_pos(spec, KEY_parallelism_data_parallel_mode)};
     if (spec->parallelism.gather_outputs)
         collect_logits(&d);

@@ -114,22 +114,22 @@ static Op *made_of(const Gathering *g, Op *op) {
     return g->made[op->id];
 }
 
+/* What ops read and write instead of v. */
+static Value *copy_of(const Gathering *g, Value *v) {
+    int index = gathered_index(g->p, v);
+    return index < 0 ? v : value_elsewhere(g->p, v, g->copy[index]);
+}
+
 /* A copy of the op that reads and writes the gathered copies instead of the weights. */
 static Op *with_copies(const Gathering *g, const Op *op) {
     Op *made = arena_alloc(g->p->arena, sizeof *made);
     *made = *op;
     if (op->after)
         made->after = made_of(g, op->after);
-    for (int k = 0; k < op->in_count; k++) {
-        int index = gathered_index(g->p, op->in[k]);
-        if (index >= 0)
-            made->in[k] = value_elsewhere(g->p, op->in[k], g->copy[index]);
-    }
-    for (int k = 0; k < op->out_count; k++) {
-        int index = gathered_index(g->p, op->out[k]);
-        if (index >= 0)
-            made->out[k] = value_elsewhere(g->p, op->out[k], g->copy[index]);
-    }
+    for (int k = 0; k < op->in_count; k++)
+        made->in[k] = copy_of(g, op->in[k]);
+    for (int k = 0; k < op->out_count; k++)
+        made->out[k] = copy_of(g, op->out[k]);
     return made;
 }
 

@@ -42,10 +42,8 @@ static void check_targets(const Program *p, const Spec *spec) {
 }
 
 static void freeze_base(Program *p) {
-    for (int i = 0; i < p->param_count; i++) {
-        p->params[i].weight->role = ROLE_FROZEN;
-        p->params[i].weight->storage->role = ROLE_FROZEN;
-    }
+    for (int i = 0; i < p->param_count; i++)
+        value_set_role(p->params[i].weight, ROLE_FROZEN);
 }
 
 static Value *adapter_weight(Program *p, const Op *op, const char *which, int64_t rows,

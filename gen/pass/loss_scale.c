@@ -14,11 +14,9 @@ static void make_counters(Program *p, Pos pos) {
 }
 
 static void scale_loss(Program *p) {
-    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < graph->op_count; i++)
-        for (int k = 0; k < graph->ops[i]->in_count; k++)
-            if (graph->ops[i]->in[k] == p->loss_gradient)
-                graph->ops[i]->in[k] = p->counters.loss_scale;
+        op_read_instead(graph->ops[i], p->loss_gradient, p->counters.loss_scale);
 }
 
 /* Leaves out the last operand, bad_step, which would stop the run. */
