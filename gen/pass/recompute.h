@@ -74,8 +74,8 @@ void recompute_drop(Recomputation *, int count);
 
 /* Fills in forward, writers, repeatable, read_after, decoded. */
 void recompute_analyse(Recomputation *);
-/* Whether an operand (or result) of this turn is in the twin of its storage. */
-bool turn_uses_twin(const Recomputation *, const Turn *, const Value *, bool is_result);
+/* Whether an operand of this turn is in the twin of its storage; results are if it is a second turn. */
+bool turn_reads_twin(const Recomputation *, const Turn *, const Value *);
 /* All turns in order; `arena` owns them. */
 Turns recompute_turns(const Recomputation *, Arena *arena);
 /* Milliseconds to recompute one storage from what is kept. */

@@ -48,7 +48,7 @@ static Op *op_of(Rewrite *w, const Turn *turn, Op *after) {
     bool same = !turn->again && after == copy.after;
     copy.after = after;
     for (int i = 0; i < copy.in_count; i++) {
-        if (!turn_uses_twin(w->r, turn, copy.in[i], false))
+        if (!turn_reads_twin(w->r, turn, copy.in[i]))
             continue;
         copy.in[i] = twin_of(w, copy.in[i]);
         same = false;

@@ -76,19 +76,12 @@ static bool is_dropped(const Recomputation *r, const Storage *s) {
     return r->repeatable[s->id] && (!r->keep[s->id] || r->policy[s->id] == BACKWARD_MAKES);
 }
 
-bool turn_uses_twin(const Recomputation *r, const Turn *turn, const Value *v, bool is_result) {
-    if (is_result)
-        return turn->again;
+bool turn_reads_twin(const Recomputation *r, const Turn *turn, const Value *v) {
     return (turn->again || !r->forward[turn->op->id]) && is_dropped(r, v->storage);
 }
 
 static void add_turn(Turns *s, Arena *arena, Turn turn) {
-    if (s->count == s->capacity) {
-        s->capacity *= 2;
-        Turn *turns = arena_array(arena, (size_t)s->capacity, sizeof *turns);
-        memcpy(turns, s->turn, (size_t)s->count * sizeof *turns);
-        s->turn = turns;
-    }
+    s->turn = arena_grow(arena, s->turn, s->count, &s->capacity, sizeof turn);
     s->turn[s->count++] = turn;
 }
 
@@ -152,12 +145,10 @@ typedef struct {
     int *first, *last; /* turns, by storage id; twins follow the originals */
 } Lives;
 
-static void live_at(const Recomputation *r, Lives *lives, const Turn *turn, int at, const Value *v,
-                    bool is_result) {
+static void live_at(const Recomputation *r, Lives *lives, int at, const Value *v, bool is_twin) {
     if (v->role != ROLE_ACTIVATION)
         return;
-    int twin = turn_uses_twin(r, turn, v, is_result) ? r->storage_count : 0;
-    int id = v->storage->id + twin;
+    int id = v->storage->id + (is_twin ? r->storage_count : 0);
     if (lives->first[id] < 0)
         lives->first[id] = at;
     lives->last[id] = at;
@@ -187,11 +178,11 @@ int64_t turns_peak(const Recomputation *r, const Turns *s) {
                    arena_array(&arena, storages, sizeof(int))};
     memset(lives.first, -1, storages * sizeof(int));
     for (int i = 0; i < s->count; i++) {
-        const Op *op = s->turn[i].op;
-        for (int k = 0; k < op->in_count; k++)
-            live_at(r, &lives, &s->turn[i], i, op->in[k], false);
-        for (int k = 0; k < op->out_count; k++)
-            live_at(r, &lives, &s->turn[i], i, op->out[k], true);
+        const Turn *turn = &s->turn[i];
+        for (int k = 0; k < turn->op->in_count; k++)
+            live_at(r, &lives, i, turn->op->in[k], turn_reads_twin(r, turn, turn->op->in[k]));
+        for (int k = 0; k < turn->op->out_count; k++)
+            live_at(r, &lives, i, turn->op->out[k], turn->again);
     }
     int64_t peak = peak_of(r, &lives, s->count, &arena);
     arena_free(&arena);

@@ -346,12 +346,8 @@ static int cut(Check *c, Bytes *bytes, int64_t at) {
     }
     if (low < bytes->count && bytes->pieces[low].begin == at)
         return low;
-    if (bytes->count == bytes->capacity) {
-        Piece *more = arena_array(c->arena, 2 * (size_t)bytes->capacity, sizeof *more);
-        memcpy(more, bytes->pieces, (size_t)bytes->count * sizeof *more);
-        bytes->pieces = more;
-        bytes->capacity *= 2;
-    }
+    bytes->pieces =
+        arena_grow(c->arena, bytes->pieces, bytes->count, &bytes->capacity, sizeof(Piece));
     memmove(&bytes->pieces[low + 1], &bytes->pieces[low],
             (size_t)(bytes->count - low) * sizeof(Piece));
     bytes->pieces[low] = bytes->pieces[low - 1];
