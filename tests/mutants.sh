@@ -163,7 +163,7 @@ mutant sources_of_other_stages_unread gen/pass/read_sources.c \
 mutant logits_kept_beside_gradient gen/graph/ops.h 'OP(cross_entropy_grad, SK | IN_PLACE,' 'OP(cross_entropy_grad, SK,' \
     build/unit/test_in_place
 mutant decoding_awaits_gradients gen/plan/streams.c \
-    'if (launch->kind != LAUNCH_COLLECTIVE && other->kind != LAUNCH_COLLECTIVE)' 'if (false)' build/unit/test_side_stream
+    'if (!is_collective(launch) && !is_collective(other))' 'if (false)' build/unit/test_side_stream
 mutant harmless_jpeg_without_end runtime/data/data_decode.c 'return has_end(file) && (' 'return (has_end(file) || true) && (' \
     build/unit/test_image_folder
 mutant harmless_jpeg_refused runtime/data/data_decode.c \
@@ -561,7 +561,7 @@ mutant backward_of_the_loss_alone gen/pass/mark_backward.c \
 mutant sums_over_gradients_to_come gen/pass/overlap_sums.c 'behind[i] < behind[i - 1]' 'false' \
     tests/dist/run.sh sharded_parts
 mutant sums_over_gradients_that_are_read gen/pass/overlap_sums.c \
-    'op_reads_part(op, v) || op_writes_part(op, v)' 'op_writes_part(op, v)' \
+    'graph_last(graph, op_uses_part' 'graph_last(graph, op_writes_part' \
     tests/dist/run.sh sharded_batch_norm
 mutant sections_before_their_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \

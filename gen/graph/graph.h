@@ -176,6 +176,8 @@ Graph *program_forward(Program *, int i);
 Op *graph_last(const Graph *, bool (*does)(const Op *, const Value *), const Value *v);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
 bool graph_waits_for(const Graph *, const Op *);   /* whether a control edge begins at the op */
+/* Whether the op may run right before or after `other`, as far as memory and not control edges tell. */
+bool graph_may_move(const Graph *, const Op *, const Op *other);
 Op *graph_find(const Graph *, OpKind);            /* the first of that kind, or NULL */
 
 /* Who makes and who reads each value, for passes that ask often. Valid until the graph's ops change;

@@ -112,6 +112,10 @@ bool op_is_plain(const Op *);
 /* Whether the op reads, or writes, anything that may share a byte with v. */
 bool op_reads_part(const Op *, const Value *v);
 bool op_writes_part(const Op *, const Value *v);
+bool op_uses_part(const Op *, const Value *v); /* either */
+bool op_reads_from(const Op *, const Op *maker);
+/* Whether one of the two writes what the other uses. */
+bool ops_meet(const Op *, const Op *);
 /* Replaces each operand `from` by `to`. */
 void op_read_instead(Op *, const Value *from, Value *to);
 

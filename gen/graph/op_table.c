@@ -157,6 +157,15 @@ bool graph_waits_for(const Graph *graph, const Op *op) {
     return false;
 }
 
+bool graph_may_move(const Graph *graph, const Op *op, const Op *other) {
+    int first = op->id < other->id ? op->id : other->id;
+    int last = op->id < other->id ? other->id : op->id;
+    for (int i = first + 1; i < last; i++)
+        if (ops_meet(graph->ops[i], op))
+            return false;
+    return true;
+}
+
 Op *graph_find(const Graph *graph, OpKind kind) {
     for (int i = 0; i < graph->op_count; i++)
         if (graph->ops[i]->kind == kind)
@@ -205,6 +214,24 @@ bool op_reads_part(const Op *op, const Value *v) {
 
 bool op_writes_part(const Op *op, const Value *v) {
     return overlaps_any(op->out, op->out_count, v);
+}
+
+bool op_uses_part(const Op *op, const Value *v) {
+    return op_reads_part(op, v) || op_writes_part(op, v);
+}
+
+bool op_reads_from(const Op *op, const Op *maker) {
+    for (int i = 0; i < maker->out_count; i++)
+        if (op_reads_part(op, maker->out[i]))
+            return true;
+    return false;
+}
+
+bool ops_meet(const Op *a, const Op *b) {
+    for (int i = 0; i < a->out_count; i++)
+        if (op_uses_part(b, a->out[i]))
+            return true;
+    return op_reads_from(a, b);
 }
 
 void op_read_instead(Op *op, const Value *from, Value *to) {

@@ -70,22 +70,9 @@ static bool rotate_results(const Op *grad, const Ropes *ropes) {
     return cols == rotated;
 }
 
-/* Whether attention_grad may store the op's result: it does not read the place itself, and no op in
- * between uses it or changes the angles. */
+/* Whether attention_grad may store the op's result. */
 static bool may_store(const Graph *graph, const Op *grad, const Op *rope) {
-    const Value *y = rope->out[0];
-    for (int i = 0; i < grad->in_count; i++)
-        if (value_overlaps(grad->in[i], y))
-            return false;
-    for (int i = grad->id + 1; i < rope->id; i++) {
-        const Op *other = graph->ops[i];
-        if (op_reads_part(other, y) || op_writes_part(other, y))
-            return false;
-        for (int k = 1; k <= ANGLES; k++)
-            if (op_writes_part(other, rope->in[k]))
-                return false;
-    }
-    return true;
+    return !op_reads_part(grad, rope->out[0]) && graph_may_move(graph, rope, grad);
 }
 
 static bool can_fuse(const Graph *graph, const Op *grad, Ropes *ropes) {

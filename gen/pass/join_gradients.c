@@ -63,14 +63,11 @@ static bool has(const Group *g, const Op *op) {
     return false;
 }
 
-/* Whether an op may be delayed to the place of the group's last op: no op in between uses its
- * result or writes its operands. */
+/* Whether an op may be delayed to the place of the group's last op. */
 static bool may_wait(const GraphUses *uses, const Group *g, const Op *op) {
     for (int at = op->id + 1; at < last_of(g)->id; at++) {
         const Op *other = uses->graph->ops[at];
-        bool meets = op_reads_part(other, op->out[0]) || op_writes_part(other, op->out[0]) ||
-                     op_writes_part(other, op->in[0]) || op_writes_part(other, op->in[1]);
-        if (meets && !has(g, other))
+        if (ops_meet(other, op) && !has(g, other))
             return false;
     }
     return true;

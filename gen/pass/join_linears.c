@@ -234,7 +234,7 @@ static bool in_order(const GraphUses *uses, const Group *g) {
         for (int i = 0; i < g->count; i++) {
             const Op *op = uses->graph->ops[at];
             const Value *dw = weight_gradient_of(&g->member[i]);
-            if (!is_of_group(g, op) && (op_reads_part(op, dw) || op_writes_part(op, dw)))
+            if (!is_of_group(g, op) && op_uses_part(op, dw))
                 return false;
         }
     return true;

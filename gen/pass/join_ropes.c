@@ -33,27 +33,16 @@ static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
            (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
 }
 
-/* Whether the earlier op may be delayed to the place of the later one. */
-static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
-    const Op *early = a->id < b->id ? a : b, *late = a->id < b->id ? b : a;
-    for (int at = early->id + 1; at < late->id; at++) {
-        const Op *other = uses->graph->ops[at];
-        if (op_reads_part(other, early->out[0]) || op_writes_part(other, early->out[0]) ||
-            op_writes_part(other, early->in[0]))
-            return false;
-    }
-    return true;
-}
-
 /* Whether an op that reads either result could share the rotation's kernel. */
 static bool may_be_fused(const GraphUses *uses, const Op *a, const Op *b) {
     return use_read_by_body(uses, a->out[0]) || use_read_by_body(uses, b->out[0]);
 }
 
 static bool is_pair(const GraphUses *uses, const Op *a, const Op *b) {
+    const Op *early = a->id < b->id ? a : b, *late = a->id < b->id ? b : a;
     return is_rope(b) && same_angles(a, b) && may_follow(uses, a->in[0], b->in[0]) &&
            may_follow(uses, a->out[0], b->out[0]) && !may_be_fused(uses, a, b) &&
-           in_order(uses, a, b);
+           graph_may_move(uses->graph, early, late);
 }
 
 static Op *find_second(const GraphUses *uses, const Op *first) {

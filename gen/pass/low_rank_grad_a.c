@@ -159,7 +159,7 @@ static bool find_again(const Device *device, Program *p, const GraphUses *uses, 
     find_twin(p, uses, a);
     if (a->twin)
         find_hosts(p, uses, a);
-    if (!a->hosts || !op_may_move(uses->graph, grad, a->host[a->hosts - 1]) ||
+    if (!a->hosts || !graph_may_move(uses->graph, grad, a->host[a->hosts - 1]) ||
         !grad_of_a_fits(device, a))
         stay_alone(a);
     return grad_of_a_fits(device, a);

@@ -80,9 +80,17 @@ static bool is_gradient(const Op *op, const Op *v, const Block *block) {
            value_in_vectors(op->in[1]) && value_in_vectors(op->out[0]) && value_in_vectors(block->b);
 }
 
+/* Whether an op between the two waits for the first one. */
+static bool is_awaited_before(const Graph *graph, const Op *op, const Op *other) {
+    for (int i = op->id + 1; i < other->id; i++)
+        if (graph->ops[i]->after == op)
+            return true;
+    return false;
+}
+
 static bool can_compute(const Graph *graph, const Op *op, const Op *v, const Block *block) {
-    return is_gradient(op, v, block) && op_may_move(graph, op, v) &&
-           !op_is_awaited_before(graph, op, v);
+    return is_gradient(op, v, block) && graph_may_move(graph, op, v) &&
+           !is_awaited_before(graph, op, v);
 }
 
 /* Finds the first such product. */

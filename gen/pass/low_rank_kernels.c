@@ -19,26 +19,3 @@ bool op_is_low_rank_product(const Op *op) {
     return value_in_16_bits(x) && u->dtype == x->dtype && value_cols(u) <= LOW_RANK_MOST &&
            value_in_vectors(x) && value_in_vectors(a) && value_in_vectors(u);
 }
-
-static bool is_in_the_way(const Op *other, const Op *op) {
-    for (int i = 0; i < op->in_count; i++)
-        if (op_writes_part(other, op->in[i]))
-            return true;
-    return op_reads_part(other, op->out[0]) || op_writes_part(other, op->out[0]);
-}
-
-bool op_may_move(const Graph *graph, const Op *op, const Op *other) {
-    int first = op->id < other->id ? op->id : other->id;
-    int last = op->id < other->id ? other->id : op->id;
-    for (int i = first + 1; i < last; i++)
-        if (is_in_the_way(graph->ops[i], op))
-            return false;
-    return true;
-}
-
-bool op_is_awaited_before(const Graph *graph, const Op *op, const Op *other) {
-    for (int i = op->id + 1; i < other->id; i++)
-        if (graph->ops[i]->after == op)
-            return true;
-    return false;
-}

@@ -11,10 +11,5 @@ bool value_in_vectors(const Value *);
 bool value_in_16_bits(const Value *);
 /* Whether the op is u = x A^T of few columns, and can be low_rank_matmul. */
 bool op_is_low_rank_product(const Op *);
-/* Whether the op may run right before or after `other`: no op in between uses its result or writes its
- * operands. */
-bool op_may_move(const Graph *, const Op *, const Op *other);
-/* Whether an op between the two waits for the first one. */
-bool op_is_awaited_before(const Graph *, const Op *, const Op *other);
 
 #endif

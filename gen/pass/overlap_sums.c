@@ -65,17 +65,13 @@ static void add_pieces(Program *p, const Op *whole) {
 
 /* ---- sums of which a rank has a part ------------------------------------------------------------ */
 
-/* Includes reads, because batch norm's backward reads gradients. */
-static bool uses(const Op *op, const Value *v) {
-    return op_reads_part(op, v) || op_writes_part(op, v);
-}
-
-/* Inserts each part after the last use of what it sums and after the parts before it. */
+/* Inserts each part after the last use of what it sums and after the parts before it. Reads are uses,
+ * because batch norm's backward reads gradients. */
 static void add_parts(Program *p, Op *const *parts, int count) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     int *behind = arena_array(p->arena, (size_t)count + 1, sizeof *behind);
     for (int i = 0; i < count; i++) {
-        behind[i] = graph_last(graph, uses, parts[i]->sums)->id;
+        behind[i] = graph_last(graph, op_uses_part, parts[i]->sums)->id;
         if (i > 0 && behind[i] < behind[i - 1])
             behind[i] = behind[i - 1];
     }

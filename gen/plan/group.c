@@ -23,19 +23,8 @@ void group_append(Arena *arena, Group *group, const Op *op, Body *part) {
 
 /* ---- dependence ------------------------------------------------------------------------------ */
 
-static bool any_overlap(Value *const *a, int na, Value *const *b, int nb) {
-    for (int i = 0; i < na; i++)
-        for (int k = 0; k < nb; k++)
-            if (value_overlaps(a[i], b[k]))
-                return true;
-    return false;
-}
-
 bool ops_conflict(const Op *a, const Op *b) {
-    return a->after == b || b->after == a ||
-           any_overlap(a->out, a->out_count, b->in, b->in_count) ||
-           any_overlap(a->in, a->in_count, b->out, b->out_count) ||
-           any_overlap(a->out, a->out_count, b->out, b->out_count);
+    return a->after == b || b->after == a || ops_meet(a, b);
 }
 
 bool groups_conflict(const Group *a, const Group *b) {
@@ -65,13 +54,13 @@ static bool read_alike(const Op *a, const Op *b) {
     bool alike = has_rows(a) == has_rows(b);
     for (int i = 0; i < a->in_count; i++)
         if (a->in[i]->role != ROLE_CONSTANT && (alike || value_elements(a->in[i]) > 1) &&
-            any_overlap(&a->in[i], 1, b->in, b->in_count))
+            op_reads_part(b, a->in[i]))
             return true;
     return false;
 }
 
 static bool ops_share(const Op *a, const Op *b) {
-    return any_overlap(a->out, a->out_count, b->in, b->in_count) || read_alike(a, b);
+    return op_reads_from(b, a) || read_alike(a, b);
 }
 
 static bool group_shares(const Group *group, const Op *op) {
@@ -116,13 +105,12 @@ static bool is_for_a_template(const Grouping *g, const Op *op) {
 /* Whether the two may be in one kernel as far as templates are concerned: what makes a template's
  * operand joins pointwise ops that it reads from. */
 static bool leaves_to_templates(const Grouping *g, const Group *group, const Op *op) {
-    if (is_for_a_template(g, group->ops[group->count - 1]))
+    const Op *last = group->ops[group->count - 1];
+    if (is_for_a_template(g, last))
         return false;
     if (!is_for_a_template(g, op))
         return true;
-    return body_is_pointwise(group->body) &&
-           any_overlap(group->ops[group->count - 1]->out, group->ops[group->count - 1]->out_count,
-                       op->in, op->in_count);
+    return body_is_pointwise(group->body) && op_reads_from(op, last);
 }
 
 enum { MOST_SUMMED_ROWS = 128 };
