@@ -1,6 +1,7 @@
 /* Bytes and FLOPs of attention, for whole sequences. Where rows are segmented, both are upper
  * bounds, since the saving depends on the data: two samples of a and b positions do not see each
  * other, so that a b of the row's pairs are skipped. Follows the loops of the templates. */
+#include "base/rounding.h"
 #include "plan/attention.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -14,10 +15,7 @@ static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles;
 
 /* Rows of k or v loaded into shared memory for the block of queries that begins at `first`. */
 static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
-    int64_t last = least(first + s->rows, s->seq) - 1, places = 0;
-    for (int64_t base = 0; base <= last; base += s->keys)
-        places += inside(s, base, s->keys);
-    return places;
+    return least(round_up(least(first + s->rows, s->seq), s->keys), s->seq);
 }
 
 /* Tensor cores: in a masked tile, four lanes look up the start of each row of a warp or warpgroup.
@@ -106,23 +104,14 @@ static int64_t pairs(const AttentionGeometry *s) {
     return s->batch * s->heads * s->seq * (s->seq + 1) / 2;
 }
 
-/* Queries that a block of keys visits for one head; *tiles is their number of tiles. */
-static int64_t queries_visited(const AttentionGeometry *s, int64_t first, int64_t *tiles) {
-    int64_t places = 0;
-    *tiles = 0;
-    for (int64_t base = first / s->keys * s->keys; base < s->seq; base += s->keys) {
-        places += inside(s, base, s->keys);
-        ++*tiles;
-    }
-    return places;
-}
-
-/* Each part of the columns loads k, v and, once per head, the queries with their lse, delta and
- * mask; the FMA kernel loads q and d_o in two layouts. dk and dv are written once. */
+/* Each part of the columns loads k, v and, once per head, whole tiles of the queries that see one of
+ * the keys, with their lse, delta and mask; the FMA kernel loads q and d_o in two layouts. dk and dv
+ * are written once. */
 static int64_t backward_kv(const AttentionGeometry *s) {
     int64_t group = s->heads / s->kv_heads, layouts = s->tensor_cores ? 1 : 2, bytes = 0;
     for (int64_t first = 0; first < s->seq; first += s->rows) {
-        int64_t tiles, places = queries_visited(s, first, &tiles), rows = inside(s, first, s->rows);
+        int64_t rows = inside(s, first, s->rows), places = s->seq - first / s->keys * s->keys;
+        int64_t tiles = ceil_div(places, s->keys);
         int64_t starts = tiles * s->threads * 4 * (s->tensor_cores ? 1 : group);
         starts *= s->prefixed ? 3 : 1;
         int64_t known = (s->prefixed ? 12 : 4) + 2 * s->acc_bytes;
