@@ -83,7 +83,7 @@ PROLOGUE_OP(low_rank_matmul, K | ROWS(IN0), shape_low_rank_matmul, no_gradient, 
 /* convolutions */
 OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)
 OP(conv2d_input_grad, SK | ADDS | EPILOGUE, shape_conv2d_input_grad, no_gradient, no_steps,
-   flops_conv2d_input_grad, plan_conv2d_input_grad)
+   flops_conv2d_input_grad, plan_conv2d)
 OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_steps,
    flops_conv2d_weight_grad, plan_conv2d_weight_grad)
 

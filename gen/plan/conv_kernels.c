@@ -41,6 +41,8 @@ typedef struct {
     const Group *group;
     const Op *op;           /* the group's first */
     const Value *x, *w, *y; /* or their gradients */
+    bool backward;          /* a gather from y, for x's gradient */
+    int64_t phases;         /* of a gather, per dimension: 1, or backward the stride */
     int64_t images, channels, filters;
     int64_t high, wide; /* places per image that a gather computes */
     int64_t pool;       /* side of pooling windows over these, one thread each; 1: none */
@@ -172,21 +174,16 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     return f;
 }
 
-static void fill_result(Filling *f, const char *name, const Value *v, bool accumulate) {
-    fill_text(f, "accumulate", accumulate ? "true" : "false");
-    (accumulate ? fill_updates : fill_writes)(f, name, v);
-}
-
 /* Records which share of the grid's tiles lies inside the results. */
 static void cover(Filling *f, const Conv *c, int64_t elements) {
     const int64_t *grid = f->launch.grid;
     fill_tiles(f, (double)elements, (double)(grid[0] * grid[1] * grid[2] * c->rows * c->cols));
 }
 
-/* Rows of the largest phase; the input's gradient has phases where the stride is not 1. */
-static int64_t phase_rows(const Conv *c, int64_t phases) {
+/* Rows of the largest phase. */
+static int64_t phase_rows(const Conv *c) {
     const Window *w = &c->op->attr.window;
-    return c->images * ceil_div(w->height, phases) * ceil_div(w->width, phases);
+    return c->images * ceil_div(w->height, c->phases) * ceil_div(w->width, c->phases);
 }
 
 /* How many threads hold any of `size` rows (columns). */
@@ -196,17 +193,17 @@ static int64_t holders(Share share, int64_t size) {
 }
 
 /* The same for all rows, which are places or pooling windows, added up over phases. */
-static int64_t row_holders(const Conv *c, int64_t phases, Share share) {
+static int64_t row_holders(const Conv *c, Share share) {
     int64_t count = 0, high = c->high / c->pool, wide = c->wide / c->pool;
-    for (int64_t y = 0; y < phases; y++)
-        for (int64_t x = 0; x < phases; x++)
-            count += holders(share, c->images * conv_phase_places(high, phases, y) *
-                                        conv_phase_places(wide, phases, x));
+    for (int64_t y = 0; y < c->phases; y++)
+        for (int64_t x = 0; x < c->phases; x++)
+            count += holders(share, c->images * conv_phase_places(high, c->phases, y) *
+                                        conv_phase_places(wide, c->phases, x));
     return count;
 }
 
 /* Sets which part of the result a thread holds, as in the templates. */
-static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
+static void lay_epilogue(Kernel *k, const Conv *c) {
     int64_t window = c->pool * c->pool;
     Share rows = {8 / window, 1, 8 / window}, cols = {4, 1, 4};
     if (c->tensor_cores) {
@@ -214,16 +211,15 @@ static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
         cols = (Share){32, 4, 2};
     }
     skeleton_epilogue(k, (int)(cols.tile / cols.threads), (int)cols.side,
-                      holders(cols, k->body->cols),
-                      row_holders(c, backward ? c->op->attr.window.stride : 1, rows));
+                      holders(cols, k->body->cols), row_holders(c, rows));
 }
 
 /* Sets which places a gather computes: all of them, or those in whole pooling windows. */
-static void find_places(Conv *c, bool backward) {
+static void find_places(Conv *c) {
     const Window *w = &c->op->attr.window;
     c->pool = c->group->windows ? c->group->windows->attr.window.kernel : 1;
-    c->high = (backward ? w->height : window_out_height(w)) / c->pool * c->pool;
-    c->wide = (backward ? w->width : window_out_width(w)) / c->pool * c->pool;
+    c->high = (c->backward ? w->height : window_out_height(w)) / c->pool * c->pool;
+    c->wide = (c->backward ? w->width : window_out_width(w)) / c->pool * c->pool;
 }
 
 /* A thread has 4 or 8 rows of a tile, so it can have whole windows of 2x2. */
@@ -241,40 +237,39 @@ static int64_t gathered_columns(const Conv *c) {
 }
 
 /* The largest number of products that a gather adds up for a result. */
-static int64_t gathered_depth(const Conv *c, bool backward) {
+static int64_t gathered_depth(const Conv *c) {
     const Window *w = &c->op->attr.window;
     int64_t taps = ceil_div(w->kernel, w->stride);
-    return backward ? taps * taps * c->filters : gathered_columns(c);
+    return c->backward ? taps * taps * c->filters : gathered_columns(c);
 }
 
-static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
-    const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
-    int64_t phases = backward ? c->op->attr.window.stride : 1;
-    find_places(c, backward);
+static void plan_gather(Plan *plan, Entry entry, Conv *c) {
+    const Value *source = c->op->in[0], *out = c->op->out[0];
+    find_places(c);
     int64_t found = c->images * c->high * c->wide, cols = value_cols(out);
-    int64_t rows = backward ? phase_rows(c, phases) : found;
+    int64_t rows = c->backward ? phase_rows(c) : found;
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
-    choose_stages(c, gathered_depth(c, backward));
+    choose_stages(c, gathered_depth(c));
     Filling f = conv_filling(plan, c, "gather");
     fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
-    fill_text(&f, "backward", backward ? "true" : "false");
+    fill_bool(&f, "backward", c->backward);
     fill_stride(&f, "source_stride", source);
     if (c->tensor_cores) {
-        int64_t weights = backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
+        int64_t weights = c->backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
         f.kernel.shared_bytes = c->stages * (deep_tile(c, c->rows) + weights);
-        fill_int(&f, "source_vector", backward ? vector_of(source) : window_vector(c));
+        fill_int(&f, "source_vector", c->backward ? vector_of(source) : window_vector(c));
         fill_int(&f, "weight_vector", vector_of(c->w));
     }
     fill_reads(&f, "source", source);
     fill_reads(&f, "weight", c->w);
-    fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
+    fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), c->phases * c->phases);
     fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows, c->pool),
               op_flops(c->op) * ((double)found / (double)value_rows(out)));
     cover(&f, c, found * cols);
     f.kernel.body = c->group->body;
-    lay_epilogue(&f.kernel, c, backward);
+    lay_epilogue(&f.kernel, c);
     fill_finish_epilogue(plan, entry, &f, c->group);
 }
 
@@ -286,19 +281,19 @@ static void choose_planes_tile(Conv *c, int64_t results, int64_t places, int64_t
     shrink_tile(c, results, places, blocks);
 }
 
-static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) {
-    const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
-    int64_t phases = backward ? c->op->attr.window.stride : 1, blocks = c->images * phases * phases;
-    int64_t places = backward ? phase_rows(c, phases) / c->images : out->plane;
+static void plan_gather_planes(Plan *plan, Entry entry, Conv *c) {
+    const Value *source = c->op->in[0], *out = c->op->out[0];
+    int64_t blocks = c->images * c->phases * c->phases;
+    int64_t places = c->backward ? phase_rows(c) / c->images : out->plane;
     choose_planes_tile(c, value_cols(out), places, ceil_div(enough_blocks(plan), blocks));
-    choose_stages(c, gathered_depth(c, backward));
+    choose_stages(c, gathered_depth(c));
     Filling f = conv_filling(plan, c, "gather_planes");
-    fill_text(&f, "backward", backward ? "true" : "false");
+    fill_bool(&f, "backward", c->backward);
     if (c->tensor_cores) {
-        int64_t weights = backward ? flat_tile(c, c->rows) : deep_tile(c, c->rows);
+        int64_t weights = c->backward ? flat_tile(c, c->rows) : deep_tile(c, c->rows);
         f.kernel.shared_bytes = c->stages * (weights + flat_tile(c, c->cols));
         fill_int(&f, "weight_vector", vector_of(c->w));
-        bool pairs = phases == 1 && out->plane % 2 == 0 && out->offset % 2 == 0;
+        bool pairs = c->phases == 1 && out->plane % 2 == 0 && out->offset % 2 == 0;
         fill_int(&f, "out_vector", pairs ? 2 : 1);
     }
     fill_reads(&f, "source", source);
@@ -311,26 +306,24 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_finish(plan, entry, &f, c->op);
 }
 
-static void plan_conv(Plan *plan, Entry entry, Conv *c, bool backward) {
-    if (!c->x->plane)
-        plan_gather(plan, entry, c, backward);
-    else if (reads_own_place(c))
-        plan_plane_gemms(plan, entry, c->op, c->w, backward, backward ? c->y : c->x,
-                         backward ? c->x : c->y);
-    else
-        plan_gather_planes(plan, entry, c, backward);
+static Conv gather_of(const Program *p, const Group *group) {
+    const Op *op = group->ops[0];
+    const Value *source = op->in[0], *out = op->out[0];
+    bool backward = op->kind == OP_conv2d_input_grad;
+    Conv c = conv_of(p, group, backward ? out : source, op->in[1], backward ? source : out);
+    c.backward = backward;
+    c.phases = backward ? op->attr.window.stride : 1;
+    return c;
 }
 
 void plan_conv2d(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    Conv c = conv_of(plan->program, group, op->in[0], op->in[1], op->out[0]);
-    plan_conv(plan, entry, &c, false);
-}
-
-void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    Conv c = conv_of(plan->program, group, op->out[0], op->in[1], op->in[0]);
-    plan_conv(plan, entry, &c, true);
+    Conv c = gather_of(plan->program, group);
+    if (!c.x->plane)
+        plan_gather(plan, entry, &c);
+    else if (reads_own_place(&c))
+        plan_plane_gemms(plan, entry, c.op, c.backward);
+    else
+        plan_gather_planes(plan, entry, &c);
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
@@ -430,7 +423,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Filling f = conv_filling(plan, &c, "weight_grad");
     fill_int(&f, "images", c.images);
     fill_text(&f, "grad_dtype", dtype_c_name(to->dtype));
-    fill_text(&f, "planes", c.y->plane ? "true" : "false");
+    fill_bool(&f, "planes", c.y->plane != 0);
     fill_stride(&f, "source_stride", c.x);
     fill_stride(&f, "dy_stride", c.y);
     fill_int(&f, "part_places", part_places);

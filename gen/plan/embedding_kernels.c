@@ -134,10 +134,9 @@ static const Value *sum_parts(const Scatter *s, const Value *keys) {
 static void sum_runs(const Scatter *s, const Value *keys, const Value *partial) {
     Filling f = filling(s, "run_sums", "embedding_grad", s->tokens, s->hidden);
     fill_text(&f, "grad_dtype", dtype_c_name(s->dw->dtype));
-    fill_text(&f, "accumulate", "true");
     fill_sum(&f, s, keys, s->tokens);
     fill_reads(&f, "partial", partial);
-    fill_updates(&f, "dw", s->dw);
+    fill_result(&f, "dw", s->dw, true);
     int64_t ids = least(s->tokens, value_rows(s->dw)), windows = value_rows(partial);
     double rows = (double)(value_bytes(s->dy) + value_bytes(partial)) +
                   (double)(2 * ids * s->hidden * dtype_bytes(s->dw->dtype));

@@ -131,8 +131,8 @@ void plan_gemm(Plan *plan, Entry entry, const Group *group) {
     launch_gemm(plan, entry, op, g, a, b, c);
 }
 
-void plan_plane_gemms(Plan *plan, Entry entry, const Op *op, const Value *weight, bool transposed,
-                      const Value *x, const Value *y) {
+void plan_plane_gemms(Plan *plan, Entry entry, const Op *op, bool transposed) {
+    const Value *x = op->in[0], *weight = op->in[1], *y = op->out[0];
     Gemm g = gemm_typed(plan->program, op, weight, x, y);
     g.transpose_a = transposed;
     g.m = value_cols(y);

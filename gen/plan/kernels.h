@@ -43,8 +43,7 @@ int plan_kernel(Plan *, Kernel);
 void kernel_operands(Arena *, Kernel *, Launch *);
 /* Canonical text of what the kernel's body does. */
 const char *body_signature(Arena *, const Kernel *);
-/* Appends y = weight x, or weight^T x, for each image of x; x and y lie in planes. */
-void plan_plane_gemms(Plan *, Entry, const Op *, const Value *weight, bool transposed,
-                      const Value *x, const Value *y);
+/* Appends y = w x, or w^T x, for each image of x, of an op (x, w) -> y; x and y lie in planes. */
+void plan_plane_gemms(Plan *, Entry, const Op *, bool transposed);
 
 #endif

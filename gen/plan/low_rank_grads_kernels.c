@@ -78,7 +78,6 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     fill_text(&f, "dtype", dtype_c_name(g->full->dtype));
     fill_int(&f, "rows", g->shape.rows);
     fill_text(&f, "grad_dtype", dtype_c_name(g->grad->dtype));
-    fill_text(&f, "accumulate", accumulate ? "true" : "false");
     fill_int(&f, "v_parts", g->tiles.across);
     fill_int(&f, "db_parts", g->tiles.down);
     fill_stride(&f, "v_stride", g->v);
@@ -88,7 +87,7 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     fill_reads(&f, "v_parts", g->v_parts);
     fill_reads(&f, "db_parts", g->grad_parts);
     fill_writes(&f, "v", g->v);
-    (accumulate ? fill_updates : fill_writes)(&f, "db", g->grad);
+    fill_result(&f, "db", g->grad, accumulate);
     int64_t elements = value_elements(g->v) + value_elements(g->grad);
     fill_grid(&f, ceil_div(elements, 4 * THREADS), 1, 1);
     fill_cost(&f,
@@ -120,12 +119,11 @@ static void add_parts_of_a(Plan *plan, Entry entry, const LowRank *g) {
     bool accumulate = g->op->attr.accumulate;
     Filling f = filling(plan, g, "add_parts_of_a", "low_rank_grad_a_add_parts");
     fill_text(&f, "grad_dtype", dtype_c_name(g->grad->dtype));
-    fill_text(&f, "accumulate", accumulate ? "true" : "false");
     fill_int(&f, "da_parts", g->tiles.down);
     fill_stride(&f, "da_stride", g->grad);
     fill_real(&f, "alpha", g->op->attr.alpha, "f");
     fill_reads(&f, "da_parts", g->grad_parts);
-    (accumulate ? fill_updates : fill_writes)(&f, "da", g->grad);
+    fill_result(&f, "da", g->grad, accumulate);
     fill_grid(&f, ceil_div(value_elements(g->grad), 4 * THREADS), 1, 1);
     fill_cost(&f,
               (double)value_bytes(g->grad_parts) +

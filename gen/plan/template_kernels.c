@@ -24,6 +24,10 @@ void fill_text(Filling *f, const char *hole, const char *value) {
     f->kernel.holes[f->kernel.hole_count++] = (Hole){hole, value};
 }
 
+void fill_bool(Filling *f, const char *hole, bool value) {
+    fill_text(f, hole, value ? "true" : "false");
+}
+
 void fill_int(Filling *f, const char *hole, int64_t value) {
     fill_text(f, hole, arena_printf(f->arena, "%lld", (long long)value));
 }
@@ -48,7 +52,10 @@ static void pass(Filling *f, const char *name, const Value *v, bool read, bool w
 
 void fill_reads(Filling *f, const char *name, const Value *v) { pass(f, name, v, true, false); }
 void fill_writes(Filling *f, const char *name, const Value *v) { pass(f, name, v, false, true); }
-void fill_updates(Filling *f, const char *name, const Value *v) { pass(f, name, v, true, true); }
+void fill_result(Filling *f, const char *name, const Value *v, bool accumulate) {
+    fill_bool(f, "accumulate", accumulate);
+    pass(f, name, v, accumulate, true);
+}
 
 void fill_stride(Filling *f, const char *hole, const Value *v) { fill_int(f, hole, v->row_stride); }
 

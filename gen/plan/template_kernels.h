@@ -16,13 +16,15 @@ typedef struct {
 /* `kernel` is the name of a section in the template. */
 Filling filling_new(const Plan *, const Op *, const char *template_name, const char *kernel);
 void fill_text(Filling *, const char *hole, const char *value);
+void fill_bool(Filling *, const char *hole, bool value);
 void fill_int(Filling *, const char *hole, int64_t value);
 void fill_real(Filling *, const char *hole, double value, const char *suffix); /* "0.25f" */
 void fill_stride(Filling *, const char *hole, const Value *);
 /* Appends the next pointer. */
 void fill_reads(Filling *, const char *name, const Value *);
 void fill_writes(Filling *, const char *name, const Value *);
-void fill_updates(Filling *, const char *name, const Value *); /* reads and writes */
+/* A result, which the template adds to what is there or not. */
+void fill_result(Filling *, const char *name, const Value *, bool accumulate);
 void fill_grid(Filling *, int64_t x, int64_t y, int64_t z);
 /* Bytes that its threads ask of global memory, and their FLOPs; as exact as issued.c for bodies. */
 void fill_cost(Filling *, double issued_bytes, double flops);
