@@ -130,24 +130,14 @@ static unsigned *entries_of(const Program *program, const Lives *lives, Arena *a
     return entries;
 }
 
-/* Whether two storages are live together in one of these entries, all of which use both. */
-static bool live_together(const Lives *lives, unsigned entries, int a, int b) {
-    for (unsigned left = entries; left; left &= left - 1) {
-        int e = __builtin_ctz(left);
-        if (meet(&lives[e], &lives[e].life[a], &lives[e].life[b]))
-            return true;
-    }
-    return false;
-}
-
 static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *arena) {
     const Program *program = plan->program;
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
-    for (int i = 0; i < program->storage_count; i++)
-        used[i] = entries[i];
-    /* The host reads and writes these even if no launch does. */
-    for (int i = 0; i < program->storage_count; i++)
-        used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
+    /* The host reads and writes counters, and what follows, even if no launch does. */
+    for (int i = 0; i < program->storage_count; i++) {
+        const Storage *s = program->storages[i];
+        used[i] = entries[i] || (s->role == ROLE_COUNTER && s->views);
+    }
     for (int i = 0; i < STAGE_EXCHANGES; i++)
         if (program->stage.exchanged[i])
             used[program->stage.exchanged[i]->storage->id] = true;
@@ -161,6 +151,33 @@ static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *a
                 used[parts[k]->storage->id] = true;
     }
     return used;
+}
+
+/* Lifetimes, and which storages are used at all. */
+typedef struct {
+    Lives lives[ENTRY_COUNT]; /* zeros for an entry without launches */
+    const unsigned *entries;
+    const bool *used;
+} Uses;
+
+/* Whether two storages are live together in an entry. */
+static bool live_together(const Uses *uses, int a, int b) {
+    for (unsigned both = uses->entries[a] & uses->entries[b]; both; both &= both - 1) {
+        const Lives *lives = &uses->lives[__builtin_ctz(both)];
+        if (meet(lives, &lives->life[a], &lives->life[b]))
+            return true;
+    }
+    return false;
+}
+
+static Uses uses_of(const Plan *plan, Arena *arena) {
+    Uses uses = {0};
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        if (plan->entry[e].launch_count > 0)
+            uses.lives[e] = lives_of(plan, &plan->entry[e], arena);
+    uses.entries = entries_of(plan->program, uses.lives, arena);
+    uses.used = storages_in_use(plan, uses.entries, arena);
+    return uses;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -185,14 +202,14 @@ static void place_in_order(Plan *plan, const bool *chosen) {
 }
 
 /* With several cards, storages that micro_step does not touch exist only on the first card. */
-static void place_lasting(Plan *plan, const unsigned *entries, const bool *used, Arena *arena) {
+static void place_lasting(Plan *plan, const Uses *uses, Arena *arena) {
     size_t count = (size_t)plan->program->storage_count;
     bool *early = arena_array(arena, count, sizeof *early),
          *late = arena_array(arena, count, sizeof *late);
     for (size_t i = 0; i < count; i++) {
-        bool everywhere = plan->program->cards == 1 || (entries[i] >> ENTRY_MICRO_STEP & 1);
-        early[i] = used[i] && everywhere;
-        late[i] = used[i] && !everywhere;
+        bool everywhere = plan->program->cards == 1 || (uses->entries[i] >> ENTRY_MICRO_STEP & 1);
+        early[i] = uses->used[i] && everywhere;
+        late[i] = uses->used[i] && !everywhere;
     }
     place_in_order(plan, early);
     plan->replica_bytes = plan->arena_bytes[ARENA_STATE];
@@ -228,23 +245,21 @@ static int list_for(unsigned entries) {
 
 /* Whether the storage needs other bytes than the slot. Where all launches are on one stream, its life
  * in the only entry that uses it and the slot say so themselves. */
-static bool is_apart(const Lives *lives, const unsigned *entries, const Life *only, int storage,
-                     const Slot *slot) {
+static bool is_apart(const Uses *uses, const Life *only, int storage, const Slot *slot) {
     if (only)
         return overlap(only->begin, only->end, slot->first, slot->last);
-    return live_together(lives, entries[storage] & entries[slot->id], storage, slot->id);
+    return live_together(uses, storage, slot->id);
 }
 
-static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const Placed *placed,
-                            const Storage *storage) {
+static int64_t smallest_gap(const Uses *uses, const Placed *placed, const Storage *storage) {
     int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
-    int list = list_for(entries[storage->id]), count = placed->count[list];
+    int list = list_for(uses->entries[storage->id]), count = placed->count[list];
     const Slot *slots = placed->slots[list];
-    bool ordered = list != ALL && lives[list].ordered;
-    const Life *only = ordered ? &lives[list].life[storage->id] : NULL;
+    bool ordered = list != ALL && uses->lives[list].ordered;
+    const Life *only = ordered ? &uses->lives[list].life[storage->id] : NULL;
     for (int i = 0; i < count; i++) {
         /* A slot that ends below `end` changes nothing: most lifetimes need no comparison. */
-        if (slots[i].end <= end || !is_apart(lives, entries, only, storage->id, &slots[i]))
+        if (slots[i].end <= end || !is_apart(uses, only, storage->id, &slots[i]))
             continue;
         int64_t gap = slots[i].begin - end;
         if (gap >= size && gap < best_gap) {
@@ -277,37 +292,35 @@ static void insert_by_offset(Placed *placed, int list, Slot slot) {
     *place = slot;
 }
 
-static void insert(Placed *placed, const Lives *lives, unsigned entries, Slot slot) {
+static void insert(Placed *placed, const Uses *uses, Slot slot) {
     insert_by_offset(placed, ALL, slot);
-    for (int e = 0; entries >> e; e++) {
-        if (!(entries >> e & 1))
-            continue;
-        slot.first = lives[e].life[slot.id].begin;
-        slot.last = lives[e].life[slot.id].end;
+    for (unsigned left = uses->entries[slot.id]; left; left &= left - 1) {
+        int e = __builtin_ctz(left);
+        slot.first = uses->lives[e].life[slot.id].begin;
+        slot.last = uses->lives[e].life[slot.id].end;
         insert_by_offset(placed, e, slot);
     }
 }
 
-static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entries, const bool *used,
-                          Arena *arena) {
+static void place_scratch(Plan *plan, const Uses *uses, Arena *arena) {
     const Program *program = plan->program;
     Storage **sorted = arena_array(arena, (size_t)program->storage_count, sizeof *sorted);
     Placed placed = {.count = {0}};
     int count = 0;
     for (int i = 0; i < program->storage_count; i++)
-        if (used[i] && program->storages[i]->role == ROLE_ACTIVATION)
+        if (uses->used[i] && program->storages[i]->role == ROLE_ACTIVATION)
             sorted[count++] = program->storages[i];
     for (int list = 0; list < LISTS; list++)
         placed.slots[list] = arena_array(arena, (size_t)count, sizeof(Slot));
     qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
     for (int i = 0; i < count; i++) {
         int id = sorted[i]->id;
-        int64_t offset = smallest_gap(lives, entries, &placed, sorted[i]);
+        int64_t offset = smallest_gap(uses, &placed, sorted[i]);
         Slot slot = {.begin = offset, .end = offset + aligned(sorted[i]->bytes), .id = id};
         plan->place[id] = (Place){ARENA_SCRATCH, offset};
         if (slot.end > plan->arena_bytes[ARENA_SCRATCH])
             plan->arena_bytes[ARENA_SCRATCH] = slot.end;
-        insert(&placed, lives, entries[id], slot);
+        insert(&placed, uses, slot);
     }
 }
 
@@ -337,23 +350,6 @@ static void place_workspaces(Plan *plan) {
     *scratch += plan->gemm_workspaces * plan->gemm_workspace_bytes;
 }
 
-/* Lifetimes, and which storages are used at all. */
-typedef struct {
-    Lives lives[ENTRY_COUNT]; /* zeros for an entry without launches */
-    const unsigned *entries;
-    const bool *used;
-} Uses;
-
-static Uses uses_of(const Plan *plan, Arena *arena) {
-    Uses uses = {0};
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        if (plan->entry[e].launch_count > 0)
-            uses.lives[e] = lives_of(plan, &plan->entry[e], arena);
-    uses.entries = entries_of(plan->program, uses.lives, arena);
-    uses.used = storages_in_use(plan, uses.entries, arena);
-    return uses;
-}
-
 static void place_none(Plan *plan, const Uses *uses) {
     const Program *program = plan->program;
     plan->place = arena_array(program->arena, (size_t)program->storage_count, sizeof(Place));
@@ -370,7 +366,7 @@ void plan_lasting(Plan *plan) {
     Arena arena = {0};
     Uses uses = uses_of(plan, &arena);
     place_none(plan, &uses);
-    place_lasting(plan, uses.entries, uses.used, &arena);
+    place_lasting(plan, &uses, &arena);
     arena_free(&arena);
 }
 
@@ -378,8 +374,8 @@ void plan_memory(Plan *plan) {
     Arena arena = {0};
     Uses uses = uses_of(plan, &arena);
     place_none(plan, &uses);
-    place_lasting(plan, uses.entries, uses.used, &arena);
-    place_scratch(plan, uses.lives, uses.entries, uses.used, &arena);
+    place_lasting(plan, &uses, &arena);
+    place_scratch(plan, &uses, &arena);
     place_workspaces(plan);
     arena_free(&arena);
 }
