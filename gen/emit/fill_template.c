@@ -184,7 +184,7 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
 
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
-static void fill_kernel(const Kernel *k, StrBuf *out) {
+void print_template_kernel(const Kernel *k, StrBuf *out) {
     char marker[128];
     Span body, rest;
     snprintf(marker, sizeof marker, "//@kernel %s\n", k->template_kernel);
@@ -192,8 +192,6 @@ static void fill_kernel(const Kernel *k, StrBuf *out) {
            "template %s has no kernel %s", k->template_name, k->template_kernel);
     fill(k, body, out);
 }
-
-void print_template_kernel(const Kernel *k, StrBuf *out) { fill_kernel(k, out); }
 
 /* Returns what precedes `mark`, and moves *rest behind it. */
 static const char *read_until(Arena *arena, const char **rest, const char *mark) {
@@ -214,7 +212,7 @@ static const char *filled_text(const Plan *plan, const Kernel *kernel, KernelTex
     *text = epilogue_text(plan, kernel, holes + k.hole_count);
     k.holes = holes;
     k.hole_count += EPILOGUE_HOLES;
-    fill_kernel(&k, &out);
+    print_template_kernel(&k, &out);
     const char *filled = arena_strdup(plan->program->arena, out.text);
     sb_free(&out);
     return filled;

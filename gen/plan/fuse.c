@@ -232,6 +232,13 @@ static bool write_is_safe(const Body *body, int write) {
     return true;
 }
 
+static bool writes_are_safe(const Body *body) {
+    for (int i = 0; i < body->count; i++)
+        if (step_writes(body->steps[i].kind) && !write_is_safe(body, i))
+            return false;
+    return true;
+}
+
 /* Whether two writes of one op go to different rows of one value. */
 static bool other_rows(const Step *a, const Step *b) {
     if (a->kind != b->kind || a->value != b->value)
@@ -343,15 +350,10 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     append_body(p, joined, first);
     if (!append_body(p, joined, second) || !join_writes(joined))
         return NULL;
-    for (int i = 0; i < joined->count; i++)
-        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i))
-            return NULL;
-    if (!sums_alike(p, first, joined) || !sums_alike(p, second, joined))
-        return NULL;
-    return pointers_fit(joined) && scalars_fit(joined) && shapes_fit(p, joined) &&
-                   registers_fit(p, joined)
-               ? joined
-               : NULL;
+    bool fits = writes_are_safe(joined) && sums_alike(p, first, joined) &&
+                sums_alike(p, second, joined) && pointers_fit(joined) && scalars_fit(joined) &&
+                shapes_fit(p, joined) && registers_fit(p, joined);
+    return fits ? joined : NULL;
 }
 
 /* ---- windows over a template's result -------------------------------------------------------- */
@@ -407,10 +409,8 @@ Body *fuse_windows(const Program *p, const Body *result, const Body *reader, int
         if (place[i] < 0)
             return NULL;
     }
-    for (int i = 0; i < joined->count; i++)
-        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i))
-            return NULL;
-    return number == count && pointers_fit(joined) && scalars_fit(joined) ? joined : NULL;
+    bool fits = writes_are_safe(joined) && pointers_fit(joined) && scalars_fit(joined);
+    return fits && number == count ? joined : NULL;
 }
 
 /* ---- stores that nothing reads --------------------------------------------------------------- */
