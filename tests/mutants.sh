@@ -434,9 +434,9 @@ mutant pool_writes_left_alone gen/graph/ops_pool.c \
 mutant pool_number_of_another_pixel gen/graph/ops_pool.c 'step_store_at(body, op->out[0], taps[i].row, dx)' \
     'step_store_at(body, op->out[0], taps[count - 1 - i].row, dx)' build/unit/test_ops
 mutant bias_of_a_result_that_others_read gen/pass/matmul_bias.c \
-    'if (op != reader && op_reads_part' 'if (op == product && op_reads_part' build/unit/test_matmul_bias
+    '&& !is_read_elsewhere(uses->graph, product, op)' '' build/unit/test_matmul_bias
 mutant bias_added_after_operands_changed gen/pass/matmul_bias.c \
-    'op_writes_part(op, product->in[A]) ||' 'op == product ||' build/unit/test_matmul_bias
+    'bool may_wait = graph_may_move(uses->graph, product, op) &&' 'bool may_wait =' build/unit/test_matmul_bias
 mutant pool_sum_of_other_gradients gen/pass/pool_first.c 'sum->in[0] = pool->in[1];' 'sum->in[0] = pool->in[0];' \
     tests/images/run.sh pool_first_changes_no_number
 mutant pool_loses_nan gen/graph/ops_pool.c \

@@ -20,19 +20,12 @@ static Op *maker_of(const GraphUses *uses, const Value *y) {
     return maker;
 }
 
-/* Whether the product can run where its result is read: until then nothing writes there or changes
- * its operands, and nothing else reads it. */
-static bool can_wait(const Graph *graph, const Op *product, const Op *reader) {
-    for (int i = product->id + 1; i < graph->op_count; i++) {
-        const Op *op = graph->ops[i];
-        if (op != reader && op_reads_part(op, product->out[0]))
-            return false;
-        if (i < reader->id &&
-            (op_writes_part(op, product->out[0]) || op_writes_part(op, product->in[A]) ||
-             op_writes_part(op, product->in[B])))
-            return false;
-    }
-    return true;
+/* Whether anything but `reader` reads the product's result. */
+static bool is_read_elsewhere(const Graph *graph, const Op *product, const Op *reader) {
+    for (int i = product->id + 1; i < graph->op_count; i++)
+        if (graph->ops[i] != reader && op_reads_part(graph->ops[i], product->out[0]))
+            return true;
+    return false;
 }
 
 /* Returns the product that op, an add_bias, adds to, if it can add the bias itself; else NULL. */
@@ -43,8 +36,8 @@ static Op *product_of(const GraphUses *uses, const Op *op) {
         !op_is_plain(product) || graph_waits_for(uses->graph, product))
         return NULL;
     bool same_types = z->dtype == product->out[0]->dtype && z->dtype == bias->dtype;
-    bool apart = !value_overlaps(z, product->in[A]) && !value_overlaps(z, product->in[B]);
-    return same_types && apart && can_wait(uses->graph, product, op) ? product : NULL;
+    bool may_wait = graph_may_move(uses->graph, product, op) && !op_reads_part(product, z);
+    return same_types && may_wait && !is_read_elsewhere(uses->graph, product, op) ? product : NULL;
 }
 
 static void include(const Op *product, Op *add_bias) {
