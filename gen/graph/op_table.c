@@ -89,6 +89,14 @@ double op_flops(const Op *op) {
     return rule ? rule(op) : 0;
 }
 
+/* Each row of the result uses all of the zeros. */
+double op_model_flops(const Op *op) {
+    if (op->phase == PHASE_RECOMPUTE)
+        return 0;
+    double zeros = (double)op->attr.zeros;
+    return op_flops(op) - (zeros > 0 ? 2 * zeros * (double)value_rows(op->out[0]) : 0);
+}
+
 const char *op_title(const Op *op) {
     bool copies = op->kind == OP_cast && op->in[0]->dtype == op->out[0]->dtype;
     return copies ? "copy" : op_table[op->kind].name;

@@ -57,7 +57,7 @@ typedef struct {
     ShapeRule *shape;
     GradientRule *gradient; /* NULL: no gradient */
     ExpandRule *expand;     /* NULL: a launch rule of the plan implements it */
-    FlopsRule *flops;       /* NULL: none worth counting */
+    FlopsRule *flops;       /* NULL: it is no product, convolution or attention */
 } OpInfo;
 
 extern const OpInfo op_table[OP_COUNT];
@@ -71,7 +71,10 @@ bool op_applied(const Op *, Op *apply);
 bool op_goes_by_rows(const Op *);
 bool op_reads_rows(const Op *, int operand); /* whether it is one of those in TRAIT_ROWS */
 int op_reads_columns(const Op *);            /* the n of TRAIT_COLUMNS, or 0 */
-double op_flops(const Op *); /* 0: none worth counting */
+/* Its FLOPs by its row's rule, or 0. */
+double op_flops(const Op *);
+/* The same, but nothing for recomputation and for products with elements that are always zero. */
+double op_model_flops(const Op *);
 /* What plans and programs call the op: its kind, but a cast to the same type is a copy. */
 const char *op_title(const Op *);
 

@@ -11,7 +11,8 @@
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
- * flops     arithmetic of one execution            no_flops     none worth counting
+ * flops     the model's arithmetic in one execution: that of matrix products, convolutions and
+ *           attention                              no_flops     all other ops
  * launch    appends its launches to the plan       no_launch    its steps suffice, or nothing runs
  * sharing   of an op with TRAIT_PROLOGUE: whether a prologue's kernel can serve all ops whose
  *           operands it makes                      no_sharing   it serves one, whatever makes that
@@ -118,9 +119,9 @@ OP(attention_grad, SK | SAMPLES | ROWS(FIRST(8)), shape_attention_grad, no_gradi
 OP(depthwise_conv2d, SK, shape_depthwise_conv2d, grad_depthwise_conv2d, expand_depthwise_conv2d,
    flops_depthwise_conv2d, no_launch)
 OP(depthwise_conv2d_input_grad, SK, shape_depthwise_conv2d_input_grad, no_gradient,
-   expand_depthwise_conv2d_input_grad, no_flops, no_launch)
+   expand_depthwise_conv2d_input_grad, flops_depthwise_conv2d_input_grad, no_launch)
 OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, no_gradient,
-   expand_depthwise_conv2d_weight_grad, no_flops, no_launch)
+   expand_depthwise_conv2d_weight_grad, flops_depthwise_conv2d_weight_grad, no_launch)
 
 /* pooling */
 OP(max_pool2d, SK | WINDOWS, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, no_flops,

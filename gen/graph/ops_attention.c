@@ -169,10 +169,11 @@ void shape_attention_grad(Program *p, Op *op) {
     result_2d(p, op, 3, ".delta", p->real, value_rows(op->in[0]), op->attr.heads);
 }
 
-/* Two products over the (S+1)/2 keys that a query sees on average; backward has five products.
- * Samples shorter than a row need less. */
+/* Two products over the (S+1)/2 keys that a query sees on average. Samples shorter than a row need
+ * less. Backward has four, the gradients of both operands of each. Its kernels also compute the
+ * scores again, each for itself, but that is recomputation. */
 double flops_attention(const Op *op) {
     return 4.0 * (double)value_elements(op->in[0]) * (double)(op->attr.seq_len + 1) / 2;
 }
 
-double flops_attention_grad(const Op *op) { return 2.5 * flops_attention(op); }
+double flops_attention_grad(const Op *op) { return 2 * flops_attention(op); }

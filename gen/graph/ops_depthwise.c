@@ -55,10 +55,17 @@ void grad_depthwise_conv2d(Backward *b, const Op *op) {
         backward_emit(b, op, x, OP_depthwise_conv2d_input_grad, (Value *[]){dy, w}, 2, op->attr);
 }
 
-double flops_depthwise_conv2d(const Op *op) {
+/* Every tap of every window counts, also those in the padding, as in ops_conv.c. */
+static double flops_of_windows(const Op *op, const Value *y) {
     const Window *w = &op->attr.window;
-    return 2.0 * (double)(w->kernel * w->kernel) * (double)value_elements(op->out[0]);
+    return 2.0 * (double)(w->kernel * w->kernel) * (double)value_elements(y);
 }
+
+double flops_depthwise_conv2d(const Op *op) { return flops_of_windows(op, op->out[0]); }
+
+double flops_depthwise_conv2d_input_grad(const Op *op) { return flops_of_windows(op, op->in[0]); }
+
+double flops_depthwise_conv2d_weight_grad(const Op *op) { return flops_of_windows(op, op->in[1]); }
 
 void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
     const Value *dy = op->in[0];

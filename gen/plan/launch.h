@@ -132,8 +132,9 @@ typedef enum {
 
 /* issued_bytes: what threads ask of memory. moved_bytes: each operand and result once per launch,
  * but at most issued_bytes; of these, cached_bytes stay in the L2 cache and dram_bytes are the
- * rest. least_bytes: see predict.c. model_flops leaves out recomputation and products with zeros
- * that only pad a shape; the share of peak refers to it. */
+ * rest. least_bytes: see predict.c. model_flops: of the graph's matrix products, convolutions
+ * and attention, without recomputation and products with zeros that only pad a shape; the share of
+ * peak refers to it. */
 typedef struct {
     double flops, model_flops, issued_bytes, moved_bytes, cached_bytes, dram_bytes, least_bytes, ms;
     double instructions; /* of all threads, in kernels that are only a body; else 0 */

@@ -4,7 +4,8 @@
  * operand and result once per launch, but no more than was issued and without hits in the L2 cache
  * (cache.c). `least`: what would still move if every chain of elementwise and row ops were one
  * kernel together with the template before it. `least` is counted from the graph only, so that the
- * ratio of `issued` to it tells how well the launches were chosen. */
+ * ratio of `issued` to it tells how well the launches were chosen. So are the model's FLOPs, which
+ * therefore depend on no layout and no choice of kernels. */
 #include "base/rounding.h"
 #include "graph/op_table.h"
 #include "plan/cache.h"
@@ -106,16 +107,19 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
     return bytes;
 }
 
-static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
+/* Counts what follows from the graph's ops, each at the first launch that carries it out. */
+static void count_ops(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
     bool *counted = arena_array(arena, (size_t)plan->program->value_count + 1, sizeof *counted);
     bool *done = arena_array(arena, (size_t)graph->op_count + 1, sizeof *done);
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
-        launch->cost.least_bytes = 0;
+        launch->cost.least_bytes = launch->cost.model_flops = 0;
         for (int k = 0; k < launch->op_count; k++) {
             const Op *op = launch->ops[k];
-            if (!done[op->id])
-                launch->cost.least_bytes += least_of(plan->program, &entry->uses, counted, op);
+            if (done[op->id])
+                continue;
+            launch->cost.least_bytes += least_of(plan->program, &entry->uses, counted, op);
+            launch->cost.model_flops += op_model_flops(op);
             done[op->id] = true;
         }
     }
@@ -206,24 +210,6 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
                             launch->cost.instructions, bytes, grid_of(plan, launch));
 }
 
-static bool is_recompute(const Launch *launch) {
-    for (int i = 0; i < launch->op_count; i++)
-        if (launch->ops[i]->phase != PHASE_RECOMPUTE)
-            return false;
-    return launch->op_count > 0;
-}
-
-/* FLOPs with operand elements that are always zero; each row of the result uses all of them. */
-static double zero_flops(const Launch *launch) {
-    double flops = 0;
-    for (int i = 0; i < launch->op_count; i++) {
-        const Op *op = launch->ops[i];
-        if (op->attr.zeros)
-            flops += 2.0 * (double)value_rows(op->out[0]) * (double)op->attr.zeros;
-    }
-    return flops;
-}
-
 void price_launches(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
@@ -231,7 +217,6 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.flops = work.flops;
         launch->cost.issued_bytes = work.issued_bytes;
         launch->cost.instructions = work.instructions;
-        launch->cost.model_flops = is_recompute(launch) ? 0 : work.flops - zero_flops(launch);
         double moved = moved_bytes(plan->program, launch);
         launch->cost.moved_bytes = fmin(moved, work.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
@@ -388,7 +373,7 @@ void plan_predict(Plan *plan) {
     Arena arena = {0};
     find_cached(plan);
     for (int e = 0; e < ENTRY_COUNT; e++) {
-        count_least(plan, &plan->entry[e], &plan->program->entry[e], &arena);
+        count_ops(plan, &plan->entry[e], &plan->program->entry[e], &arena);
         price_launches(plan, &plan->entry[e]);
         plan->entry[e].cost = run_cost(plan, &plan->entry[e], true);
         plan->entry[e].other_cost = run_cost(plan, &plan->entry[e], false);
