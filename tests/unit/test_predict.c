@@ -24,17 +24,21 @@ static const char *const base = "[model]\nvocab_size = 64\nhidden_size = 32\n"
 
 enum { MOST_SETS = 4 };
 
-static Plan *plan_of(Arena *arena, const char *const *sets, int count) {
+static Plan *plan_of_text(Arena *arena, const char *text, const char *const *sets, int count) {
     char path[] = "/tmp/test_predict_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, base, strlen(base), NULL));
+    assert_null(file_write(path, text, strlen(text), NULL));
     Spec *spec = spec_read(arena, path, sets, count);
     unlink(path);
     Plan *plan = plan_of_spec(arena, spec, device_read(arena, "h100-sxm", (Pos){0}));
     plan_predict(plan);
     return plan;
+}
+
+static Plan *plan_of(Arena *arena, const char *const *sets, int count) {
+    return plan_of_text(arena, base, sets, count);
 }
 
 /* Returns the cost of a step's matrix products. */
@@ -73,6 +77,63 @@ static void test_zeros_are_no_work_of_the_model(void **state) {
     compare((const char *const[]){"adapter.r=3", "adapter.lora_dropout=0.1", NULL});
     compare((const char *const[]){"adapter.r=3", "parallelism.tensor_parallel_degree=2", NULL});
     compare((const char *const[]){"adapter.r=3", "activation_checkpoint.mode=full", NULL});
+}
+
+/* Returns the model's FLOPs in the launches of ops of this kind, and in all, of a step. */
+static double model_flops(const Plan *plan, OpKind kind, double *all) {
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    double flops = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].ops[0]->kind == kind)
+            flops += entry->launches[i].cost.model_flops;
+    *all = plan->step.model_flops;
+    return flops;
+}
+
+/* Backward of attention is twice forward: the scores that its kernels compute again are no work of the
+ * model, nor are activations that are made again. */
+static void test_recomputation_is_no_work_of_the_model(void **state) {
+    (void)state;
+    static const char *const sets[] = {"activation_checkpoint.mode=none",
+                                       "activation_checkpoint.mode=full", "compile.fusion=false",
+                                       "precision.dtype=bf16"};
+    const double layers = 3, tokens = 4 * 32, width = 32, keys = 33.0 / 2;
+    const double forward = 4 * tokens * width * keys;
+    double first = 0;
+    for (int i = 0; i < 4; i++) {
+        Arena arena = {0};
+        double all;
+        Plan *plan = plan_of(&arena, &sets[i], 1);
+        assert_true(model_flops(plan, OP_attention, &all) == layers * forward);
+        assert_true(model_flops(plan, OP_attention_grad, &all) == layers * 2 * forward);
+        first = i == 0 ? all : first;
+        if (all != first || all >= plan->step.flops)
+            fail_msg("%s: %.0f FLOPs of %.0f", sets[i], all, plan->step.flops);
+        arena_free(&arena);
+    }
+}
+
+static const char *const mobilenet = "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 1000\n"
+                                     "image_size = 224\n[training]\ntask = \"classify\"\n"
+                                     "per_device_train_batch_size = 2\nsteps = 2\n"
+                                     "[data]\nformat = \"synthetic\"\n[job]\nname = \"predict\"\n";
+
+/* torchvision's model multiplies and adds 300,774,272 times an image (as fvcore counts), 10,838,016 of
+ * these in the first convolution, whose input needs no gradient. Normalising, ReLUs and the update count
+ * nothing, nor does it matter where channels lie or how many bits they have. */
+static void test_only_products_are_work_of_the_model(void **state) {
+    (void)state;
+    static const char *const dtypes[] = {"precision.dtype=fp64", "precision.dtype=tf32",
+                                         "precision.dtype=bf16"};
+    static const char *const layouts[] = {"compile.layout=nhwc", "compile.layout=nchw"};
+    for (int i = 0; i < 6; i++) {
+        Arena arena = {0};
+        const char *sets[] = {dtypes[i / 2], layouts[i % 2]};
+        double flops = plan_of_text(&arena, mobilenet, sets, 2)->step.model_flops;
+        if (flops != 2 * 2 * (3 * 300774272.0 - 10838016.0))
+            fail_msg("%s, %s: %.0f FLOPs", sets[0], sets[1], flops);
+        arena_free(&arena);
+    }
 }
 
 /* ---- the L2 cache ----------------------------------------------------------------------------- */
@@ -215,6 +276,8 @@ static void test_few_blocks_take_longer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
+                                       cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
+                                       cmocka_unit_test(test_only_products_are_work_of_the_model),
                                        cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
