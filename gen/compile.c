@@ -88,7 +88,7 @@ static Plan *plan_dropping_fewest(const Plan *plan) {
     passes_undo_after_recompute(plan->program);
     Recomputation *recompute = plan->program->recomputation;
     if (!recompute)
-        recompute = recompute_new(plan->program, plan->spec);
+        recompute = plan->program->recomputation = recompute_new(plan->program, plan->spec);
     recompute_rank(recompute, plan->device);
     int dropped = 0, too_few = 0, enough = recompute_choices(recompute);
     int next = recompute_guess(recompute, plan->process_bytes - plan_budget_bytes(plan));
@@ -164,7 +164,7 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
 struct OneCard {
     char sha256[SHA256_HEX_SIZE]; /* of its spec */
     double ms;                    /* of its step */
-    bool fits;
+    bool fits, recomputes;
     OneCard *older;
 };
 
@@ -175,28 +175,36 @@ static const OneCard *find_known(const OneCards *known, const Spec *spec) {
     return one;
 }
 
+static OneCard one_card(const Plan *plan) {
+    return (OneCard){.ms = plan->step.ms,
+                     .fits = plan_fits(plan),
+                     .recomputes = recompute_drops(plan->program->recomputation)};
+}
+
 /* Plans the same experiment for a single card, unless another point of the study has done so. */
-static const OneCard *plan_one_card(Arena *arena, OneCards *known, const Plan *plan) {
+static OneCard plan_one_card(Arena *arena, OneCards *known, const Plan *plan) {
     const Spec *spec = spec_for_one_card(arena, plan->spec);
     const OneCard *same = find_known(known, spec);
     if (same)
-        return same;
+        return *same;
     Job job = {.arena = arena, .device = plan->device, .stages = 1};
-    const Plan *alone = plan_to_fit(plan_from_spec(&job, spec));
     OneCard *one = arena_alloc(known->arena, sizeof *one);
-    *one = (OneCard){.ms = alone->step.ms, .fits = plan_fits(alone), .older = known->newest};
+    *one = one_card(plan_to_fit(plan_from_spec(&job, spec)));
     memcpy(one->sha256, spec->sha256, sizeof one->sha256);
-    return known->newest = one;
+    one->older = known->newest;
+    known->newest = one;
+    return *one;
 }
 
-/* Notes the time of a single card's step in all plans. */
+/* Notes in all plans what a single card does. */
 static void compare_with_one_card(Arena *arena, OneCards *known, Plans plans) {
-    if (spec_trains_alone(plans.stages[0]->spec))
-        return;
-    const OneCard *alone = plan_one_card(arena, known, plans.stages[0]);
+    const Plan *first = plans.stages[0];
+    OneCard alone = spec_trains_alone(first->spec) ? one_card(first)
+                                                   : plan_one_card(arena, known, first);
     for (int s = 0; s < plans.count; s++) {
-        plans.stages[s]->alone_ms = alone->ms;
-        plans.stages[s]->alone_fits = alone->fits;
+        plans.stages[s]->alone_ms = alone.ms;
+        plans.stages[s]->alone_fits = alone.fits;
+        plans.stages[s]->alone_recomputes = alone.recomputes;
     }
 }
 

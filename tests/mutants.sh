@@ -486,8 +486,10 @@ mutant tables_called_unknown gen/spec/keys.c \
     'if (is_table(name, strlen(name))) {' 'if (false) {' tests/error/run.sh
 mutant cut_pairs_called_samples runtime/report/report.c \
     'data->pairs ? "pairs cut" : "samples cut"' '"samples cut"' build/unit/test_report
-mutant speed_up_beside_no_card gen/study/scaling.c \
-    'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
+mutant speed_up_beside_no_card gen/plan/print_plan.c \
+    'plan->alone_fits ? ""' 'true ? ""' tests/study/run.sh
+mutant speed_up_beside_who_recomputes gen/plan/print_plan.c \
+    'plan->alone_recomputes ? "' 'false ? "' tests/study/run.sh
 mutant wait_of_one_call gen/study/compare_runs.c 'count * IDLE_MS' '(count > 0) * IDLE_MS' tests/study/run.sh
 mutant window_beside_a_longer_one gen/study/compared_figures.h \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
@@ -590,6 +592,19 @@ mutant last_wave_is_free gen/devices/occupancy.c 'return ceil(grid.count / devic
     'return grid.count / device->multiprocessors;' build/unit/test_device
 mutant first_round_counts_twice gen/devices/occupancy.c '(rounds(device, grid) - 1)' 'rounds(device, grid)' \
     build/unit/test_device
+mutant scores_made_again_are_work gen/graph/ops_attention.c \
+    'return 2 * flops_attention(op);' 'return 2.5 * flops_attention(op);' build/unit/test_predict
+mutant made_again_is_work gen/graph/op_table.c 'op->phase == PHASE_RECOMPUTE' 'false' build/unit/test_predict
+mutant filters_back_are_no_work gen/graph/ops_depthwise.c \
+    'return flops_of_windows(op, op->in[0]);' 'return 0 * flops_of_windows(op, op->in[0]);' build/unit/test_predict
+mutant copies_hidden_all_the_same gen/plan/predict.c \
+    'plan->spec->compile.overlap);' 'true);' build/unit/test_predict
+mutant more_exposed_than_exchanged gen/plan/predict.c 'fmin(waited, all)' 'waited' build/unit/test_side_stream
+mutant saved_by_one_of_two_streams gen/plan/print_plan.c 'return fmin(side, others);' 'return side;' \
+    build/unit/test_side_stream
+mutant base_with_collectives gen/study/compare_runs.c \
+    'if (one && !exchanges_alone(c, other))' 'if (one)' build/unit/test_print_study
+mutant plans_called_measured gen/study/predicted.c '.predicted = true};' '.predicted = false};' tests/study/run.sh
 mutant kernels_without_grids gen/plan/predict.c '.count = (double)launch->grid[0]' '.count = 0 * (double)launch->grid[0]' \
     build/unit/test_predict
 mutant one_workspace_for_two_streams gen/plan/plan.c \

@@ -274,6 +274,13 @@ void recompute_drop(Recomputation *r, int count) {
     program_verify(r->program, STAGE_KERNEL, "recompute");
 }
 
+bool recompute_drops(const Recomputation *r) {
+    for (int i = 0; r && i < r->candidate_count; i++)
+        if (!r->keep[r->candidates[i]])
+            return true;
+    return false;
+}
+
 static bool makes_again(const Graph *graph) {
     bool found = false;
     for (int i = 0; i < graph->op_count; i++)

@@ -69,6 +69,8 @@ int recompute_guess(Recomputation *, int64_t bytes);
 /* Rebuilds the graph; backward recomputes the first `count` candidates and what is always
  * recomputed. */
 void recompute_drop(Recomputation *, int count);
+/* Whether backward recomputes any candidate; false for NULL. */
+bool recompute_drops(const Recomputation *);
 
 /* ---- within the pass ------------------------------------------------------------------------- */
 

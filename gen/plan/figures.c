@@ -1,6 +1,8 @@
 /* Figures of a finished plan. */
 #include "plan/figures.h"
 
+#include <math.h>
+
 static bool is_kernel(const Launch *launch) {
     return launch->kind == LAUNCH_KERNEL || launch->kind == LAUNCH_GEMM;
 }
@@ -49,6 +51,16 @@ double plan_step_kernels(const Plan *plan) {
 double plan_step_input_bytes(const Plan *plan) {
     double batches = (double)plan->program->micro_steps * (double)plan->program->cards;
     return batches * (double)plan->arena_bytes[ARENA_INPUT];
+}
+
+double plan_step_ms(const Plan *plan, double device_ms, bool overlap) {
+    double own = overlap ? 0 : plan->copying_ms, beside = overlap ? plan->copying_ms : 0;
+    return own + fmax(device_ms, beside + plan->launching_ms);
+}
+
+bool plan_is_bound_by_copies(const Plan *plan) {
+    return plan->spec->compile.overlap && plan->step.ms > plan->device_ms &&
+           plan->copying_ms > plan->launching_ms;
 }
 
 Exchanged plan_exchanged(const Plan *plan) {

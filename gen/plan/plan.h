@@ -65,12 +65,17 @@ typedef struct {
     int64_t process_bytes, replica_process_bytes;
     Peak peak;
     Cost step;                             /* one training step: micro-steps and update */
+    /* Parts of step.ms: the device's work; copies of batches, to one card; the host's launches of
+     * graphs. They overlap as plan_step_ms says. */
+    double device_ms, copying_ms, launching_ms;
+    double beside_ms; /* what running launches beside others saves, exchanges between cards apart */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
     /* Time of what cards exchange that the step waits for; the rest overlaps other work. */
     double exposed_ms;
-    double alone_ms;      /* step time of a single card with one rank's batches */
-    bool alone_fits;      /* whether these fit a single card */
+    double alone_ms;       /* step time of a single card with one rank's batches */
+    bool alone_fits;       /* whether these fit a single card */
+    bool alone_recomputes; /* whether it makes activations again that it has no room for */
     StageTime stage_time; /* of a pipeline's stage */
     double bubble;        /* share of a step in which the pipeline's cards wait */
 } Plan;

@@ -283,14 +283,33 @@ static void count_copies(Plan *plan, Entry entry, double times) {
     }
 }
 
-/* The host's time in a step, with `graphs` graph launches per micro-step. */
-static double host_ms(const Plan *plan, double graphs) {
-    double launching = plan->spec->compile.cuda_graph ? graphs * plan->device->graph_launch_ms : 0;
-    return (double)plan->program->micro_steps * (input_ms(plan) + launching);
+/* Sum over a step's launches other than collectives, as if each had the device to itself. */
+static double launches_ms(const Plan *plan, Entry entry) {
+    double ms = 0;
+    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
+        const Launch *launch = &plan->entry[entry].launches[i];
+        if (launch->kind != LAUNCH_COLLECTIVE)
+            ms += plan_times(plan, entry, launch) * launch->cost.ms;
+    }
+    return ms;
 }
 
-/* Copies of batches and graph launches overlap the device's work on what came before, so a step
- * takes the longer of the two. */
+/* The host's time in a step, with `graphs` graph launches per micro-step. */
+static void predict_host(Plan *plan, double graphs) {
+    double micro_steps = (double)plan->program->micro_steps;
+    bool launches = plan->spec->compile.cuda_graph;
+    plan->copying_ms = micro_steps * input_ms(plan);
+    plan->launching_ms = launches ? micro_steps * graphs * plan->device->graph_launch_ms : 0;
+}
+
+/* What the side stream loses to collectives lengthens the step too, so what the step waits for may be
+ * more than they take. */
+static double exposed_ms(const Plan *plan, double kernels_ms) {
+    double all = plan_exchanged(plan).ms, waited = plan->step.ms - plan->step.slowed_ms - kernels_ms;
+    bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
+    return overlaps ? fmin(waited, all) : all;
+}
+
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
@@ -308,15 +327,18 @@ static void predict_step(Plan *plan) {
     /* The entries that a single card would run: neither replicate nor collect. */
     static const Entry of_one[] = {ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_UPDATE};
     double kernels_ms = 0;
+    plan->beside_ms = 0;
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
         count_collectives(plan, of_one[i]);
         kernels_ms += alone_ms(plan, of_one[i]);
+        plan->beside_ms += launches_ms(plan, of_one[i]);
     }
-    bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
-    double waited_ms = plan->step.ms - plan->step.slowed_ms - kernels_ms;
-    plan->exposed_ms = overlaps ? waited_ms : plan_exchanged(plan).ms;
+    plan->beside_ms -= kernels_ms;
+    plan->exposed_ms = exposed_ms(plan, kernels_ms);
     double cards = (double)plan->program->cards;
-    plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
+    predict_host(plan, cards > 1 ? 2 * cards : 1);
+    plan->device_ms = plan->step.ms;
+    plan->step.ms = plan_step_ms(plan, plan->device_ms, plan->spec->compile.overlap);
     plan->alone_ms = plan->step.ms; /* with several cards, compile.c sets it */
     plan->alone_fits = true;
 }

@@ -179,21 +179,42 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
+/* Launches of a step on the entry's side stream or beside it, whichever are fewer. */
+static double launches_beside(const Plan *plan, Entry e) {
+    const PlanEntry *entry = &plan->entry[e];
+    double side = 0, others = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        if (launch->kind != LAUNCH_COLLECTIVE)
+            *(launch->stream == STREAM_SIDE ? &side : &others) += plan_times(plan, e, launch);
+    }
+    return fmin(side, others);
+}
+
 /* What runs beside other work is counted in the shares, but does not make the step longer. */
 static void print_side_stream(const Plan *plan, StrBuf *out) {
-    double launches = 0, ms = 0;
+    double launches = 0;
     for (int e = 0; e < ENTRY_COUNT; e++)
-        for (int i = 0; i < plan->entry[e].launch_count; i++) {
-            const Launch *launch = &plan->entry[e].launches[i];
-            double times = launch->stream == STREAM_SIDE ? plan_times(plan, (Entry)e, launch) : 0;
-            launches += times;
-            ms += times * launch->cost.ms;
-        }
+        launches += launches_beside(plan, (Entry)e);
     if (launches > 0)
         sb_printf(out,
-                  "side stream: %.0f of these launches, %.3f ms, run beside others; shares can add "
-                  "up to over 100 %%\n",
-                  launches, ms);
+                  "side stream: %.0f of these launches run beside others, which saves %.3f ms; "
+                  "shares can add up to over 100 %%\n",
+                  launches, plan->beside_ms);
+}
+
+/* Without overlap, and where copies take longer than the device works, the entries add up to less than
+ * the step. */
+void print_copying(const Plan *plan, StrBuf *out) {
+    static const double least_shown_ms = 0.0005;
+    const char *memory = plan->spec->data.pin_memory ? "pinned" : "pageable";
+    if (plan_is_bound_by_copies(plan))
+        sb_printf(out,
+                  "bound by copying batches: %.3f ms from %s memory; the device works for %.3f ms\n",
+                  plan->copying_ms, memory, plan->device_ms);
+    else if (!plan->spec->compile.overlap && plan->copying_ms >= least_shown_ms)
+        sb_printf(out, "copying batches: %.3f ms of this, from %s memory, while the device waits\n",
+                  plan->copying_ms, memory);
 }
 
 static void print_copies(const Plan *plan, StrBuf *out) {
@@ -217,9 +238,8 @@ static const char *why_one_is_faster(const Plan *plan) {
            "card more work\n";
 }
 
-/* What waits for events expose may be more than the collectives take. */
 static double overlapped_ms(const Plan *plan) {
-    return fmax(plan_exchanged(plan).ms - plan->exposed_ms, 0);
+    return plan_exchanged(plan).ms - plan->exposed_ms;
 }
 
 static void print_collectives(const Plan *plan, StrBuf *out) {
@@ -242,6 +262,12 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
                   (long long)together);
 }
 
+void print_one_card(const Plan *plan, StrBuf *out) {
+    sb_printf(out, "whose step takes %.3f ms%s%s\n", plan->alone_ms,
+              plan->alone_recomputes ? " with activations recomputed" : "",
+              plan->alone_fits ? "" : ", on which the experiment does not fit");
+}
+
 static void print_cards(const Plan *plan, StrBuf *out) {
     int cards = plan_cards(plan), node = device_node_cards(plan->device);
     if (spec_trains_alone(plan->spec))
@@ -253,10 +279,10 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: speed-up %.2f over one card%s (%.0f %% efficiency)%s\n",
+    sb_printf(out, "cards: speed-up %.2f over one card%s (%.0f %% efficiency), ",
               plan_speedup(plan), cards > 1 ? "" : " without collectives",
-              100 * plan_speedup(plan) / cards,
-              plan->alone_fits ? "" : ", on which the experiment does not fit");
+              100 * plan_speedup(plan) / cards);
+    print_one_card(plan, out);
     if (plan_speedup(plan) < 1 && cards > 1)
         sb_puts(out, why_one_is_faster(plan));
 }
@@ -277,6 +303,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(plan_step_rows(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
+    print_copying(plan, out);
     print_side_stream(plan, out);
     print_cards(plan, out);
 }
@@ -347,6 +374,8 @@ static json_t *shares_json(const Plan *plan) {
 static json_t *step_json(const Plan *plan) {
     json_t *step = cost_json(&plan->step);
     double peak = plan->device->peak_flops[program_rate(plan->program)];
+    json_object_set_new(step, "device_ms", json_real(plan->device_ms));
+    json_object_set_new(step, "copying_ms", json_real(plan->copying_ms));
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
     json_object_set_new(step, plan->program->unit.plural, json_real(plan_step_rows(plan)));
     json_object_set_new(step, plan->program->unit.rate,
@@ -382,6 +411,11 @@ static void set_collectives(const Plan *plan, json_t *root) {
     json_object_set_new(root, "collectives", kinds);
 }
 
+static json_t *one_card_json(const Plan *plan) {
+    return json_pack("{s:f, s:b, s:b}", "ms", plan->alone_ms, "recomputes", plan->alone_recomputes,
+                     "fits", plan->alone_fits);
+}
+
 /* Adds nothing if one card trains alone. */
 static void set_cards(const Plan *plan, json_t *root) {
     if (plan->program->cards > 1)
@@ -395,6 +429,7 @@ static void set_cards(const Plan *plan, json_t *root) {
                                   "overlapped_ms", overlapped_ms(plan), "slowed_ms",
                                   plan->step.slowed_ms));
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
+    json_object_set_new(root, "one_card", one_card_json(plan));
 }
 
 void plan_print_json(const Plan *plan, StrBuf *out) {

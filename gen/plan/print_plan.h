@@ -10,6 +10,11 @@ void plan_print_json(const Plan *, StrBuf *); /* plan.json */
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *);
 void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);
 
+/* "whose step takes 12.345 ms" and a line's end, of the single card that a speed-up refers to. */
+void print_one_card(const Plan *, StrBuf *);
+/* A line on copies of batches if they make the step longer. */
+void print_copying(const Plan *, StrBuf *);
+
 enum { MIB = 1048576 }; /* the unit of memory in reports */
 
 /* Title of a role in reports: "frozen weights". */

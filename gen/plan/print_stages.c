@@ -57,10 +57,11 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
         print_stage(stages[s], out);
     sb_puts(out, "\n");
     print_step(first, out);
+    print_copying(first, out);
     int64_t cards = mesh_ranks(&first->program->mesh, GROUP_WORLD);
-    sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency)%s\n",
-              (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
-              first->alone_fits ? "" : ", on which the experiment does not fit");
+    sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency), ",
+              (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards);
+    print_one_card(first, out);
     if (plan_speedup(first) < 1 && first->alone_fits)
         sb_puts(out, "cards: one card would be faster: stages wait, exchange activations and launch "
                      "small kernels\n       for longer than their shares of the work save; larger "

@@ -26,6 +26,10 @@ enum { MOST_LAUNCHES = 4096 };
 
 static bool runs_in_step(int entry) { return entry_info((Entry)entry)->runs != RUNS_ASIDE; }
 
+/* The time by which gains are judged: with copies of batches beside the device's work, so that
+ * compile.overlap moves no kernel. */
+static double step_ms(const Plan *plan) { return plan_step_ms(plan, plan->device_ms, true); }
+
 /* There is nothing to gain if launch overhead is a small part of a step. Stages of a pipeline are
  * priced together, later; with several cards per process, the host's launches are the limit. */
 static bool may_gain(const Plan *plan) {
@@ -35,7 +39,7 @@ static bool may_gain(const Plan *plan) {
         return false;
     double begin_ms = plan->device->kernel_gap_ms + plan->device->kernel_ms;
     int launches = plan_step_launches(plan);
-    return launches <= MOST_LAUNCHES && launches * begin_ms > LEAST_GAIN * plan->step.ms;
+    return launches <= MOST_LAUNCHES && launches * begin_ms > LEAST_GAIN * step_ms(plan);
 }
 
 static bool is_movable(const Launch *launch) {
@@ -127,7 +131,7 @@ static bool lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
 
 static bool pays(const Plan *plan, double ms, int64_t bytes) {
     double more = (double)(plan->process_bytes - bytes);
-    return plan->step.ms <= (1 - LEAST_GAIN) * ms &&
+    return step_ms(plan) <= (1 - LEAST_GAIN) * ms &&
            more <= MOST_MEMORY * (double)plan_budget_bytes(plan) && plan_fits(plan);
 }
 
@@ -151,7 +155,7 @@ void plan_side_stream(Plan *plan) {
         return;
     Arena arena = {0};
     PlanEntry kept[ENTRY_COUNT];
-    double ms = plan->step.ms;
+    double ms = step_ms(plan);
     int64_t bytes = plan->process_bytes;
     for (int e = 0; e < ENTRY_COUNT; e++) {
         kept[e] = copy_of(plan->program->arena, &plan->entry[e]);

@@ -42,15 +42,21 @@ void plan_stages(Plan *const *stages, int count) {
                                .exchange_ms = exchange_ms(stages[s])};
         update = fmax(update, entry[ENTRY_UPDATE].cost.ms);
     }
-    double ms = schedule_ms(schedules, times, count);
+    double copying = 0, ms = schedule_ms(schedules, times, count);
     ENSURE(ms >= 0, "the stages wait for each other for ever");
-    for (int s = 0; s < count; s++)
+    for (int s = 0; s < count; s++) {
         busy += times[s].busy_ms;
+        copying = fmax(copying, stages[s]->copying_ms);
+    }
     for (int s = 0; s < count; s++) {
         stages[s]->stage_time = times[s];
         count_exchanges(stages[s]);
         stages[s]->bubble = 1 - busy / (count * ms);
-        stages[s]->step.ms = ms + update;
+        stages[s]->copying_ms = copying;
+        stages[s]->launching_ms = 0; /* a graph per step */
+        stages[s]->device_ms = ms + update;
+        stages[s]->step.ms =
+            plan_step_ms(stages[s], ms + update, stages[s]->spec->compile.overlap);
     }
     arena_free(&arena);
 }

@@ -86,7 +86,8 @@ Predicted predicted_new(Arena *arena, const Sweep *sweep) {
                         .key_count = first->nsets,
                         .figures = figures,
                         .figure_count = FIGURES,
-                        .rows = arena_array(arena, (size_t)sweep->count, sizeof(Row))};
+                        .rows = arena_array(arena, (size_t)sweep->count, sizeof(Row)),
+                        .predicted = true};
     return (Predicted){.table = table};
 }
 

@@ -271,10 +271,11 @@ static void put_number(StrBuf *out, double value) {
         sb_put_real(out, value);
 }
 
+/* What keeps rows apart that were measured, simulated and predicted. */
 static void put_device(const Comparison *c, const Row *row, StrBuf *out) {
     sb_puts(out, ",");
     put_field(out, row->device ? row->device : "");
-    sb_puts(out, !row->device ? "," : c->simulated ? ",true" : ",false");
+    sb_puts(out, !row->device ? "," : c->predicted || c->simulated ? ",true" : ",false");
 }
 
 void comparison_csv(const Comparison *c, StrBuf *out) {
@@ -286,7 +287,7 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
         if (c->repeats > 1)
             sb_printf(out, ",%s.least,%s.most", c->figures[f].path, c->figures[f].path);
     }
-    sb_puts(out, ",device.name,device.simulated\n");
+    sb_printf(out, ",device.name,%s\n", c->predicted ? "predicted" : "device.simulated");
     for (int i = 0; i < c->count; i++) {
         const Row *row = &c->rows[i];
         put_field(out, row->run->name);
@@ -334,6 +335,7 @@ void comparison_json(const Comparison *c, StrBuf *out) {
     for (int i = 0; i < c->count; i++)
         json_array_append_new(runs, row_json(c, &c->rows[i]));
     json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "study", c->title, "device", c->device,
-                             "simulated", c->simulated, "runs", runs);
+                             c->predicted ? "predicted" : "simulated",
+                             c->predicted || c->simulated, "runs", runs);
     sb_put_json(out, root);
 }

@@ -4,6 +4,7 @@
 #include "base/rounding.h"
 #include "plan/figures.h"
 #include "plan/fit.h"
+#include "plan/print_plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,8 @@ static Comparison comparison_of(Arena *arena, const Plan *const *plans, int coun
                     .figure_count = FIGURES,
                     .rows = arena_array(arena, (size_t)count, sizeof *c.rows),
                     .count = count,
-                    .reference = -1};
+                    .reference = -1,
+                    .predicted = true};
     for (int i = 0; i < count; i++)
         c.rows[i] = row_of(arena, plans[i]);
     return c;
@@ -108,8 +110,8 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
     if (plans[0]->program->stage.count > 1)
         sb_puts(out,
                 "communication and memory are those of the stage that needs the most memory\n");
-    if (!plans[0]->alone_fits)
-        sb_puts(out, "speed-up is relative to one card, on which the experiment does not fit\n");
+    sb_puts(out, "speed-up is relative to one card, ");
+    print_one_card(plans[0], out);
     put_warnings(c, plans, out);
 }
 

@@ -61,7 +61,8 @@ typedef struct {
 typedef struct {
     const char *title;  /* the study's name; "" if folders were named */
     const char *device; /* of the finished runs, separated by commas; or "" */
-    bool simulated;
+    bool simulated;    /* the runs' device */
+    bool predicted;    /* the rows are plans, nothing was run */
     const char **keys; /* "adapter.r", ...: the keys in which the runs differ */
     int key_count;
     const Figure *figures;

@@ -203,7 +203,8 @@ SPEC
     "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
         says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one differs' $work/plans &&
         says '^both differs from plain in more than one respect: \[adapter\] and \[qat\]\.$' $work/plans || return
-    "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
+    "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,.*,true$' $work/plans &&
+        says ',device.name,predicted$' $work/plans
 }
 
 # The full plan of a point is that of the spec with the point's settings.
@@ -1002,6 +1003,7 @@ more_cards_may_be_slower() {
     "$gen" --scaling $work/named.toml >$work/refusal 2>&1 && return 1
     says 'this spec has a \[sweep\]' $work/refusal &&
         "$gen" --scaling --format csv $work/tiny.toml >$work/csv && [ "$(wc -l <$work/csv)" -eq 12 ] &&
+        says ',device.name,predicted$' $work/csv && [ "$(grep -c ',true$' $work/csv)" -eq 11 ] &&
         "$gen" --scaling --format svg $work/tiny.toml >$work/svg && says '^</svg>$' $work/svg &&
         [ "$(grep -c '<rect.*fill="#' $work/svg)" -eq $((11 * $(grep -c 'class="title"' $work/svg))) ]
 }
@@ -1013,12 +1015,19 @@ steps_bound_the_cards() {
         [ "$(grep -c ' % ' $work/scaling)" -eq 9 ] && says '^  256 ' $work/scaling
 }
 
-# Shards may fit although one card has no room for the whole; the speed-up then says so.
+# Shards may fit although one card has no room for the whole, or only if it recomputes activations;
+# the speed-up then says so.
 one_card_has_no_room() {
     set -- --scaling $work/tiny.toml --set parallelism.data_parallel_shard_degree=2
-    "$gen" "$@" >$work/scaling && ! grep -q 'does not fit' $work/scaling &&
+    "$gen" "$@" >$work/scaling &&
+        says '^speed-up is relative to one card, whose step takes 0\.[0-9]* ms$' $work/scaling &&
         "$gen" "$@" --set activation_checkpoint.memory_budget_gib=0.001 >$work/scaling &&
-        says '^speed-up is relative to one card, on which the experiment does not fit$' $work/scaling
+        says '^speed-up is .* ms, on which the experiment does not fit$' $work/scaling || return
+    set -- --scaling $work/plain.toml --set activation_checkpoint.memory_budget_gib=0.001
+    "$gen" "$@" >$work/scaling &&
+        says '^speed-up is .* ms with activations recomputed, on which the experiment does not fit$' $work/scaling &&
+        "$gen" --scaling $work/plain.toml --set activation_checkpoint.mode=full >$work/scaling &&
+        says '^speed-up is .* ms with activations recomputed$' $work/scaling
 }
 
 # The copies between the cards of one process wait in line with its work.

@@ -8,7 +8,11 @@
 
 #include "base/fileio.h"
 #include "plan/plan_steps.h"
+#include "plan/print_plan.h"
 #include "tests/unit/spec_plan.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,7 +120,8 @@ static void test_recomputation_is_no_work_of_the_model(void **state) {
 static const char *const mobilenet = "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 1000\n"
                                      "image_size = 224\n[training]\ntask = \"classify\"\n"
                                      "per_device_train_batch_size = 2\nsteps = 2\n"
-                                     "[data]\nformat = \"synthetic\"\n[job]\nname = \"predict\"\n";
+                                     "[data]\nformat = \"synthetic\"\n"
+                                     "[job]\nname = \"predict\"\n";
 
 /* torchvision's model multiplies and adds 300,774,272 times an image (as fvcore counts), 10,838,016 of
  * these in the first convolution, whose input needs no gradient. Normalising, ReLUs and the update count
@@ -134,6 +139,50 @@ static void test_only_products_are_work_of_the_model(void **state) {
             fail_msg("%s, %s: %.0f FLOPs", sets[0], sets[1], flops);
         arena_free(&arena);
     }
+}
+
+/* ---- copies of batches ------------------------------------------------------------------------ */
+
+/* Large pictures, which little is done with. */
+static const char *const pictures = "[model]\nfamily = \"mlp\"\nnum_classes = 16\n"
+                                    "image_size = 32\nimage_channels = 3\nhidden_size = 16\n"
+                                    "num_hidden_layers = 1\n[training]\ntask = \"classify\"\n"
+                                    "per_device_train_batch_size = 1024\nsteps = 2\n"
+                                    "gradient_accumulation_steps = 2\n"
+                                    "[data]\nformat = \"synthetic\"\n"
+                                    "[job]\nname = \"predict\"\n";
+
+static void expect_line(const Plan *plan, const char *line, double ms) {
+    StrBuf text = {0};
+    plan_print_text(plan, &text);
+    char expected[128];
+    snprintf(expected, sizeof expected, line, ms);
+    if (!strstr(text.text, expected))
+        fail_msg("no \"%s\" in:\n%s", expected, text.text);
+    sb_free(&text);
+}
+
+static void test_copies_of_batches_lengthen_the_step(void **state) {
+    (void)state;
+    Arena arena = {0};
+    static const char *const sets[] = {"data.pin_memory=true", "compile.overlap=false",
+                                       "data.pin_memory=false"};
+    Plan *beside = plan_of_text(&arena, pictures, sets, 1);
+    Plan *between = plan_of_text(&arena, pictures, sets, 2);
+    Plan *pageable = plan_of_text(&arena, pictures, sets + 2, 1);
+    double bytes = 2 * 1024 * 32 * 32 * 3, pinned_ms = 1e3 * bytes / beside->device->host_rate_pinned;
+    double pageable_ms = 1e3 * bytes / beside->device->host_rate_pageable;
+    assert_float_equal(beside->copying_ms, pinned_ms, 0.01 * pinned_ms);
+    assert_float_equal(pageable->copying_ms, pageable_ms, 0.01 * pageable_ms);
+    double launching = beside->launching_ms;
+    assert_true(launching > 0 && between->device_ms == beside->device_ms);
+    assert_float_equal(beside->step.ms, fmax(beside->device_ms, beside->copying_ms + launching), 1e-9);
+    assert_float_equal(between->step.ms, between->device_ms + between->copying_ms, 1e-9);
+    assert_float_equal(pageable->step.ms, pageable->copying_ms + launching, 1e-9);
+    expect_line(between, "\ncopying batches: %.3f ms of this, from pinned memory", between->copying_ms);
+    expect_line(pageable, "\nbound by copying batches: %.3f ms from pageable memory",
+                pageable->copying_ms);
+    arena_free(&arena);
 }
 
 /* ---- the L2 cache ----------------------------------------------------------------------------- */
@@ -278,6 +327,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
                                        cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
                                        cmocka_unit_test(test_only_products_are_work_of_the_model),
+                                       cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
                                        cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),

@@ -71,15 +71,19 @@ static void test_many_keys_are_cut(void **state) {
 
 static Arena arena;
 
-/* A finished run of a program whose spec has seed 0 and 4 steps; there is room for another report. */
-static Run run_of(const char *name, const char *report) {
-    static const char spec[] = "[training]\nseed = 0\nsteps = 4\n";
+/* There is room for another report. */
+static Run run_with(const char *name, const char *spec, const char *report) {
     TomlError error;
     json_t **reports = arena_array(&arena, 2, sizeof *reports);
     reports[0] = json_loads(report, 0, NULL);
     assert_non_null(reports[0]);
-    return (Run){name, "finished", toml_parse(&arena, "spec", spec, sizeof spec - 1, &error),
-                 reports, 1};
+    return (Run){name, "finished", toml_parse(&arena, "spec", spec, strlen(spec), &error), reports,
+                 1};
+}
+
+/* A finished run of a program whose spec has seed 0 and 4 steps. */
+static Run run_of(const char *name, const char *report) {
+    return run_with(name, "[training]\nseed = 0\nsteps = 4\n", report);
 }
 
 static Comparison compare(Run *runs, int count) {
@@ -191,6 +195,49 @@ static void test_simulated_runs_have_predicted_speedups(void **state) {
     sb_free(&out);
 }
 
+/* Collectives of a single card take time, so a run without them is the better base, but they are
+ * better than none. */
+static void test_speedups_are_over_a_card_without_collectives(void **state) {
+    (void)state;
+    static const char report[] = "{\"cards\": %d, \"tokens_per_s\": %d.0}";
+    static const char *const specs[] = {"[parallelism]\none_rank_collectives = \"ddp\"\n",
+                                        "[parallelism]\none_rank_collectives = \"none\"\n",
+                                        "[parallelism]\ndata_parallel_replicate_degree = 2\n"};
+    Run runs[3];
+    for (int without = 0; without < 2; without++) {
+        for (int i = 0; i < 3; i++) {
+            char text[64];
+            snprintf(text, sizeof text, report, 1 + i / 2, 50 * (i + 1));
+            runs[i] = run_with("run", specs[i == 1 && !without ? 0 : i], text);
+        }
+        Comparison c = compare(runs, 3);
+        for (int f = 0; f < c.figure_count; f++)
+            if (!strcmp(c.figures[f].path, "speedup"))
+                assert_float_equal(c.rows[2].figures[f].median, without ? 1.5 : 3, 1e-12);
+        free_runs(runs, 3);
+    }
+}
+
+/* Rows of plans say so, where those of runs say whether their device was simulated. */
+static void test_predictions_are_no_measurements(void **state) {
+    (void)state;
+    const Run run = {.name = "a", .state = "fits", .repeats = 1};
+    Row row = {.run = &run, .device = "D"};
+    Comparison c = {.title = "", .device = "D", .rows = &row, .count = 1, .predicted = true};
+    StrBuf out = {0};
+    comparison_csv(&c, &out);
+    assert_string_equal(out.text, "run,state,device.name,predicted\na,fits,D,true\n");
+    sb_free(&out);
+    comparison_json(&c, &out);
+    assert_non_null(strstr(out.text, "\"predicted\": true"));
+    assert_null(strstr(out.text, "simulated"));
+    sb_free(&out);
+    c.predicted = false;
+    comparison_csv(&c, &out);
+    assert_string_equal(out.text, "run,state,device.name,device.simulated\na,fits,D,false\n");
+    sb_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_keys_stand_beside_the_name),
                                        cmocka_unit_test(test_runs_may_have_the_same_keys),
@@ -199,6 +246,9 @@ int main(void) {
                                        cmocka_unit_test(test_figures_are_of_all_cards),
                                        cmocka_unit_test(test_simulated_times_are_not_drawn),
                                        cmocka_unit_test(test_measured_times_are_drawn),
-                                       cmocka_unit_test(test_simulated_runs_have_predicted_speedups)};
+                                       cmocka_unit_test(test_simulated_runs_have_predicted_speedups),
+                                       cmocka_unit_test(
+                                           test_speedups_are_over_a_card_without_collectives),
+                                       cmocka_unit_test(test_predictions_are_no_measurements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,12 @@
 #include <cmocka.h>
 
 #include "graph/op_table.h"
+#include "plan/figures.h"
 #include "plan/plan_steps.h"
+#include "plan/print_plan.h"
 #include "stream_plans.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Kernels that take longer to launch than to run. */
@@ -54,6 +57,68 @@ static void test_gradients_of_weights_run_beside(void **state) {
     assert_true(plan->step.ms < 0.98 * one->step.ms);
     assert_int_equal(plan->gemm_workspaces, 2);
     assert_int_equal(one->gemm_workspaces, 1);
+}
+
+/* ---- what is printed ------------------------------------------------------------------------- */
+
+static const char *side_line(const Plan *plan) {
+    StrBuf text = {0};
+    plan_print_text(plan, &text);
+    const char *line = strstr(text.text, "side stream: ");
+    const char *kept = line ? arena_strndup(&arena, line, strcspn(line, "\n")) : "";
+    sb_free(&text);
+    return kept;
+}
+
+/* What is saved is the difference to one stream, where the launches' times add up to the step. The line
+ * is the same if the roles of the streams are swapped. */
+static void test_what_is_saved_is_printed(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3"), *one = SIDE("compile.side_stream=false");
+    PlanEntry *entry = micro_step(plan);
+    double sum = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        sum += entry->launches[i].cost.ms;
+    for (int i = 0; i < plan->entry[ENTRY_UPDATE].launch_count; i++)
+        sum += plan->entry[ENTRY_UPDATE].launches[i].cost.ms;
+    assert_float_equal(plan->beside_ms, sum - plan->step.ms, 1e-9);
+    assert_float_equal(plan->beside_ms, one->step.ms - plan->step.ms, 1e-3);
+    assert_true(plan->beside_ms > 0 && fabs(one->beside_ms) < 1e-9);
+    assert_string_equal(side_line(one), "");
+    const char *expected = arena_printf(
+        &arena,
+        "side stream: %d of these launches run beside others, which saves %.3f ms; shares can add up "
+        "to over 100 %%",
+        beside(entry), plan->beside_ms);
+    assert_string_equal(side_line(plan), expected);
+    for (int i = 0; i < entry->launch_count; i++) {
+        bool side = entry->launches[i].stream == STREAM_SIDE;
+        entry->launches[i].stream = side ? STREAM_COMPUTE : STREAM_SIDE;
+    }
+    assert_string_equal(side_line(plan), expected);
+}
+
+/* Where the side stream loses time to the exchange, the step waits for longer than that takes. */
+static void test_no_more_is_exposed_than_exchanged(void **state) {
+    (void)state;
+    static const char *const cnn =
+        "[model]\nfamily = \"cnn\"\nnum_classes = 6\nimage_size = 12\nimage_channels = 1\n"
+        "layers = [\"conv 8 3\", \"relu\", \"conv 12 3 1 1\", \"max_pool 2\", \"flatten\", "
+        "\"linear 16\", \"relu\"]\n"
+        "[training]\ntask = \"classify\"\nper_device_train_batch_size = 4\nsteps = 2\n"
+        "[parallelism]\ndata_parallel_replicate_degree = 2\n"
+        "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
+    Plan *plan = side_of(PLAN_OF(cnn, "training.steps=3"));
+    assert_true(beside(micro_step(plan)) > 0);
+    assert_true(plan->exposed_ms > 0 && plan->exposed_ms <= plan_exchanged(plan).ms);
+}
+
+/* Copies of batches lengthen the step, but move no kernel. */
+static void test_copies_of_batches_move_nothing(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3"), *waits = SIDE("compile.overlap=false");
+    assert_true(waits->step.ms > plan->step.ms);
+    assert_int_equal(beside(micro_step(waits)), beside(micro_step(plan)));
 }
 
 static int products_beside(const PlanEntry *entry) {
@@ -212,6 +277,9 @@ static void test_missing_waits_of_the_side_stream_are_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
+        cmocka_unit_test_teardown(test_what_is_saved_is_printed, teardown),
+        cmocka_unit_test_teardown(test_no_more_is_exposed_than_exchanged, teardown),
+        cmocka_unit_test_teardown(test_copies_of_batches_move_nothing, teardown),
         cmocka_unit_test_teardown(test_gradients_run_beside_before_an_update, teardown),
         cmocka_unit_test_teardown(test_decoding_waits_for_no_gradient, teardown),
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
