@@ -453,9 +453,10 @@ static void print_notes(FILE *out, const Rt *rt) {
     fprintf(out,
             "\n- means no measurement or no prediction: the plan predicts the median time and the "
             "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"
-            "\nFLOPs are those of the model's own work on %s card: forward, backward and update, "
-            "without\nrecomputation and products with zeros. A frozen weight has no gradient, so "
-            "none is counted.\n",
+            "\nFLOPs are those of the model's own work on %s card: the matrix products, "
+            "convolutions and\nattention of forward and backward, without recomputation and products "
+            "with zeros. Backward of\nattention counts twice its forward. A frozen weight has no "
+            "gradient, so none is counted.\n",
             rt->ranks > 1 ? "the first" : "one");
     if (rt->numa.node >= 0)
         fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
