@@ -124,8 +124,8 @@ static const char *const mobilenet = "[model]\nfamily = \"mobilenet_v2\"\nnum_cl
                                      "[job]\nname = \"predict\"\n";
 
 /* torchvision's model multiplies and adds 300,774,272 times an image (as fvcore counts), 10,838,016 of
- * these in the first convolution, whose input needs no gradient. Normalising, ReLUs and the update count
- * nothing, nor does it matter where channels lie or how many bits they have. */
+ * these in the first convolution, whose input needs no gradient. Normalising, ReLUs and the update
+ * count nothing, nor does it matter where channels lie or how many bits they have. */
 static void test_only_products_are_work_of_the_model(void **state) {
     (void)state;
     static const char *const dtypes[] = {"precision.dtype=fp64", "precision.dtype=tf32",
