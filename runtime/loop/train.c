@@ -98,26 +98,6 @@ static void settle(Rt *rt) {
         look_at_history(rt);
 }
 
-static void save(Rt *rt) {
-    settle(rt);
-    progress_end();
-    profile_range_push("checkpoint");
-    checkpoint_save(rt);
-    profile_range_pop();
-    clock_restart(rt);
-    progress_start(rt);
-}
-
-static void evaluate_between(Rt *rt) {
-    settle(rt);
-    progress_end();
-    double start = rt_now_ms();
-    evaluate(rt, NULL);
-    rt->measured.train_ms -= rt_now_ms() - start;
-    clock_restart(rt);
-    progress_start(rt);
-}
-
 /* Whether something is due after every `interval` steps. After the last step finish() does it. */
 static bool is_due(const Rt *rt, int64_t interval) {
     return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
@@ -150,6 +130,20 @@ static void window_begin(Rt *rt, Window *window) {
     window->open = true;
 }
 
+/* Evaluations and checkpoints within the window are not part of it. */
+static void window_pause(const Rt *rt, const Window *window) {
+    if (window->open)
+        profile_pause(rt->profile);
+}
+
+/* Ranks that wait for another one, as for rank 0's checkpoint, do so before they record again. */
+static void window_resume(Rt *rt, const Window *window) {
+    if (!window->open)
+        return;
+    comm_barrier(rt, "the rest of the profiling window");
+    profile_resume(rt->profile);
+}
+
 static void window_end(Rt *rt, Window *window) {
     if (!window->open || (rt->step < window->end && rt->step < rt->options.steps))
         return;
@@ -157,6 +151,30 @@ static void window_end(Rt *rt, Window *window) {
     profile_end(rt->profile, rt->step - window->first);
     clock_restart(rt);
     window->open = false;
+}
+
+static void save(Rt *rt, const Window *window) {
+    settle(rt);
+    progress_end();
+    window_pause(rt, window);
+    profile_range_push("checkpoint");
+    checkpoint_save(rt);
+    profile_range_pop();
+    window_resume(rt, window);
+    clock_restart(rt);
+    progress_start(rt);
+}
+
+static void evaluate_between(Rt *rt, const Window *window) {
+    settle(rt);
+    progress_end();
+    double start = rt_now_ms();
+    window_pause(rt, window);
+    evaluate(rt, NULL);
+    window_resume(rt, window);
+    rt->measured.train_ms -= rt_now_ms() - start;
+    clock_restart(rt);
+    progress_start(rt);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -176,7 +194,7 @@ static int run_steps(Rt *rt) {
     clock_restart(rt);
     progress_start(rt);
     if (is_due(rt, rt->program->training.eval_every) && rt->step > 0 && !was_evaluated(rt))
-        evaluate_between(rt);
+        evaluate_between(rt, &window);
     while (rt->step < rt->options.steps && !(signal = comm_first_signal(rt))) {
         window_begin(rt, &window);
         run_step(rt);
@@ -184,9 +202,9 @@ static int run_steps(Rt *rt) {
         window_end(rt, &window);
         log_step(rt);
         if (is_due(rt, rt->program->training.eval_every))
-            evaluate_between(rt);
+            evaluate_between(rt, &window);
         if (is_due(rt, rt->program->checkpoint.interval))
-            save(rt);
+            save(rt, &window);
     }
     if (window.open) {
         window.end = rt->step;

@@ -296,13 +296,30 @@ void profile_close(Profile *p) {
 
 static void wait_for_device(void) { driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); }
 
+void profile_resume(Profile *p) {
+    if (!p)
+        return;
+    wait_for_device();
+    for (size_t i = 0; i < sizeof activities / sizeof *activities; i++)
+        succeeded(cupti.ActivityEnable(activities[i]), "cuptiActivityEnable");
+}
+
+/* CUPTI may keep records of ended work until it is told to hand them over. */
+void profile_pause(Profile *p) {
+    if (!p)
+        return;
+    wait_for_device();
+    for (size_t i = 0; i < sizeof activities / sizeof *activities; i++)
+        succeeded(cupti.ActivityDisable(activities[i]), "cuptiActivityDisable");
+    succeeded(cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+}
+
 void profile_begin(Profile *p) {
     if (!p)
         return;
     wait_for_device();
     cupti.GetTimestamp(&p->origin);
-    for (size_t i = 0; i < sizeof activities / sizeof *activities; i++)
-        succeeded(cupti.ActivityEnable(activities[i]), "cuptiActivityEnable");
+    profile_resume(p);
 }
 
 static int by_start(const void *a, const void *b) {
@@ -317,10 +334,7 @@ static int by_start(const void *a, const void *b) {
 void profile_end(Profile *p, int64_t steps) {
     if (!p)
         return;
-    wait_for_device();
-    for (size_t i = 0; i < sizeof activities / sizeof *activities; i++)
-        succeeded(cupti.ActivityDisable(activities[i]), "cuptiActivityDisable");
-    succeeded(cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+    profile_pause(p);
     pthread_mutex_lock(&p->lock);
     if (p->count)
         qsort(p->records, (size_t)p->count, sizeof *p->records, by_start);

@@ -41,6 +41,9 @@ void profile_close(Profile *profile); /* NULL is allowed */
  * calls: whole steps. NULL is allowed. */
 void profile_begin(Profile *profile);
 void profile_end(Profile *profile, int64_t steps);
+/* The same within a window: work enqueued between these two calls is not recorded. */
+void profile_pause(Profile *profile);
+void profile_resume(Profile *profile);
 
 /* After profile_end: the window's records ordered by start, and its length in steps. */
 int64_t profile_count(const Profile *profile);

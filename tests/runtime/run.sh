@@ -598,6 +598,21 @@ test_profiling() {
         [ -s "$work/profiled_out/trace.json" ] && [ -s "$work/profiled_out/cuda_gpu_kern_sum.csv" ]
 }
 
+# recorded OUT CATEGORY: prints the number of such records in the trace.
+recorded() { grep -c "\"cat\": \"$2\"" "$work/$1/trace.json"; }
+
+# An evaluation and a checkpoint in the window are not recorded, but the copies before them: of losses,
+# norms and the number of a bad step, as at the end of the window.
+test_profiling_pauses() {
+    [ -e "$work/profiled_out/trace.json" ] || run profiled profiled_out || return 1
+    run paused paused_out && says paused_out "held-out loss at step 4" && [ -d "$work/paused_out/checkpoints/step_36" ] &&
+        same_results learns paused_out || return 1
+    for category in kernel memset; do
+        [ "$(recorded paused_out $category)" = "$(recorded profiled_out $category)" ] || return 1
+    done
+    [ "$(recorded paused_out copy)" = $(($(recorded profiled_out copy) + 3)) ]
+}
+
 # The host never waits for a stream inside a step: 40 steps have as many such waits as 20.
 test_no_sync_in_a_step() {
     local n
@@ -619,6 +634,7 @@ program faster -DLR=0.05
 program narrow -DHIDDEN=8
 program adapted -DADAPTER=true
 program profiled -DPROFILING=true
+program paused -DPROFILING=true -DEVAL_EVERY=4 -DINTERVAL=4
 program quiet -DINTERVAL=0
 program long -DSTEPS=800 -DINTERVAL=0
 program large -DWORKSPACE=1000000

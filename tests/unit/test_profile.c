@@ -82,6 +82,26 @@ static void kernel_times_agree_everywhere(void **state) {
     json_decref(trace);
 }
 
+/* Records that CUPTI hands over at a pause and at the end are one window. */
+static void a_window_may_pause(void **state) {
+    (void)state;
+    rt.profile = profile_open(&rt);
+    profile_begin(rt.profile);
+    kernel("gemm", 2000, 300);
+    profile_pause(rt.profile);
+    assert_int_equal(enabled, 0);
+    assert_int_equal(profile_count(rt.profile), 1);
+    profile_resume(rt.profile);
+    assert_int_equal(enabled, 5);
+    kernel("norm", 1000, 100);
+    profile_end(rt.profile, 2);
+    assert_int_equal(profile_count(rt.profile), 2);
+    assert_string_equal(profile_record(rt.profile, 0)->name, "norm");
+    assert_int_equal(profile_origin(rt.profile), 500);
+    profile_pause(NULL);
+    profile_resume(NULL);
+}
+
 static void events_lie_on_one_clock(void **state) {
     (void)state;
     profiled_run();
@@ -222,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(kernel_times_agree_everywhere),
+        T(a_window_may_pause),
         T(events_lie_on_one_clock),
         T(a_window_may_be_one_step),
         T(traces_of_ranks_are_one),
