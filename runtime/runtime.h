@@ -518,7 +518,7 @@ typedef struct {
 
 typedef struct {
     bool enabled, trace;       /* trace: trace.json is written too */
-    int64_t start_step, steps; /* the window: its first step in this process, from 0; how many */
+    int64_t start_step, steps; /* steps of this process before the window; how many it has */
 } RtProfiling;
 
 /* One kind of exchange between cards in a step. `name` is its name in report.json. */

@@ -642,7 +642,7 @@
 #define PROFILING_KEYS(K)                                                                          \
     K(profiling, enabled, BOOL, "false", "", ALWAYS, RUN, "Record kernels in a window of steps.")  \
     K(profiling, start_step, INT, "5", "[0, 1000000000]", PROFILED, RUN,                           \
-      "First step of the window.")                                                                 \
+      "Steps before the window; after a resume they count from there.")                            \
     K(profiling, steps, INT, "3", "[1, 1000]", PROFILED, RUN, "Steps in the window.")              \
     K(profiling, trace, BOOL, "true", "", PROFILED, RUN, "Write trace.json (opens in Perfetto).")
 

@@ -103,8 +103,8 @@ static bool is_due(const Rt *rt, int64_t interval) {
     return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
 }
 
-/* The profiling window; start_step counts steps of this process. The loop settles at both ends, so
- * all ranks have a window, even those that cannot profile. */
+/* The profiling window, which begins after start_step steps of this process. The loop settles at both
+ * ends, so all ranks have a window, even those that cannot profile. */
 typedef struct {
     int64_t first, end;
     bool open;
@@ -120,12 +120,21 @@ static Window window_of(const Rt *rt) {
     return window;
 }
 
+/* Says so if the run ends before the window begins, as one that is resumed near its end. */
+static void note_no_window(const Rt *rt, const Window *window) {
+    long long steps = rt->options.steps - rt->step;
+    if (rt->profile && steps > 0 && window->first >= rt->options.steps)
+        printf("profiling: no step is recorded, because this run takes %lld step%s and the window "
+               "begins after %lld; lower profiling.start_step, or train more steps\n",
+               steps, steps == 1 ? "" : "s", (long long)rt->program->profiling.start_step);
+}
+
 static void window_begin(Rt *rt, Window *window) {
     if (rt->step != window->first)
         return;
     settle(rt);
     comm_barrier(rt, "the start of the profiling window");
-    profile_begin(rt->profile);
+    profile_begin(rt->profile, rt->step + 1);
     clock_restart(rt);
     window->open = true;
 }
@@ -190,6 +199,7 @@ static bool was_evaluated(const Rt *rt) {
 static int run_steps(Rt *rt) {
     Window window = window_of(rt);
     int signal = 0;
+    note_no_window(rt, &window);
     double start = rt_now_ms();
     clock_restart(rt);
     progress_start(rt);
@@ -281,8 +291,10 @@ static void finish(Rt *rt) {
     measure_loss_scale(rt);
     warn_of_skipped_steps(rt);
     bool kept = keeps_results(rt);
-    if (!kept)
+    if (!kept) {
+        report_remove(rt); /* and the window of an earlier run: this one may have none */
         report_write(rt);
+    }
     trace_write(rt); /* last, because nothing has checked that its files can be written */
     if (!kept)
         printf("results: %s\n", rt->options.out_dir);

@@ -41,7 +41,7 @@ struct Profile {
     int64_t count, capacity;
     char **names; /* interned: equal names are equal pointers */
     int name_count;
-    int64_t steps, dropped;
+    int64_t first_step, steps, dropped;
     uint32_t version;
     uint64_t origin;
     pthread_mutex_t lock; /* CUPTI completes buffers on a thread of its own */
@@ -314,9 +314,10 @@ void profile_pause(Profile *p) {
     succeeded(cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
 }
 
-void profile_begin(Profile *p) {
+void profile_begin(Profile *p, int64_t first_step) {
     if (!p)
         return;
+    p->first_step = first_step;
     wait_for_device();
     cupti.GetTimestamp(&p->origin);
     profile_resume(p);
@@ -349,6 +350,8 @@ int64_t profile_count(const Profile *p) { return p ? p->count : 0; }
 const ProfileRecord *profile_record(const Profile *p, int64_t index) { return &p->records[index]; }
 
 int64_t profile_steps(const Profile *p) { return p ? p->steps : 0; }
+
+int64_t profile_first_step(const Profile *p) { return p ? p->first_step : 0; }
 
 int64_t profile_dropped(const Profile *p) { return p ? p->dropped : 0; }
 

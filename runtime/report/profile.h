@@ -38,8 +38,8 @@ Profile *profile_open(Rt *rt);
 void profile_close(Profile *profile); /* NULL is allowed */
 
 /* Both wait for the device, so that the window contains exactly the work enqueued between the two
- * calls: whole steps. NULL is allowed. */
-void profile_begin(Profile *profile);
+ * calls: whole steps, of which the first one has this number, as in loss.csv. NULL is allowed. */
+void profile_begin(Profile *profile, int64_t first_step);
 void profile_end(Profile *profile, int64_t steps);
 /* The same within a window: work enqueued between these two calls is not recorded. */
 void profile_pause(Profile *profile);
@@ -49,6 +49,7 @@ void profile_resume(Profile *profile);
 int64_t profile_count(const Profile *profile);
 const ProfileRecord *profile_record(const Profile *profile, int64_t index);
 int64_t profile_steps(const Profile *profile);
+int64_t profile_first_step(const Profile *profile);
 int64_t profile_dropped(const Profile *profile); /* records lost for lack of buffers */
 uint32_t profile_cupti_version(const Profile *profile);
 uint64_t profile_origin(const Profile *profile); /* CUPTI's clock at profile_begin */
@@ -65,6 +66,8 @@ double profile_copy_ms(const Profile *profile, RtCopyKind kind);
 void trace_write(Rt *rt);
 /* Returns whether trace_write() writes a file of this name. */
 bool trace_has(const char *name);
+/* Removes these files from OUT. */
+void trace_remove(const Rt *rt);
 
 /* NVTX range around a phase of the run; it takes a few nanoseconds if no tool is attached. */
 void profile_range_push(const char *name);

@@ -81,7 +81,10 @@ static json_t *predicted_json(const Rt *rt, const Memory *memory) {
 static json_t *window_json(const Profile *profile) {
     if (!profile)
         return json_null();
-    return json_pack("{s:I, s:I, s:I}", "steps", (json_int_t)profile_steps(profile), "records",
+    int64_t steps = profile_steps(profile), first = profile_first_step(profile);
+    return json_pack("{s:I, s:o, s:o, s:I, s:I}", "steps", (json_int_t)steps, "first",
+                     whole(steps ? (double)first : NAN), "last",
+                     whole(steps ? (double)(first + steps - 1) : NAN), "records",
                      (json_int_t)profile_count(profile), "dropped",
                      (json_int_t)profile_dropped(profile));
 }
@@ -593,6 +596,7 @@ void report_remove(const Rt *rt) {
     char path[RT_MAX_PATH + 16];
     report_path(rt, path);
     unlink(path);
+    trace_remove(rt);
 }
 
 /* Returns NULL if there is none. A FIFO of that name, which could block the run, is not opened. */

@@ -14,7 +14,8 @@ void report_write(Rt *rt);
 void report_check(const Rt *rt);
 /* Returns whether report_write() writes a file of this name. */
 bool report_has(const char *name);
-/* Removes the report in OUT, because results that it is not of are about to be written there. */
+/* Removes the report in OUT and the files of its profiling window, because results that they are not of
+ * are about to be written there. */
 void report_remove(const Rt *rt);
 /* Returns the step after which the report in OUT was written, or -1 if there is none. */
 int64_t report_last_step(const Rt *rt);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/files/outfile.h"
 
@@ -135,9 +136,14 @@ static void print_events_of(FILE *out, Rt *rt, int rank) {
 static void print_trace(FILE *out, Rt *rt) {
     fputs("{\"displayTimeUnit\": \"ns\", \"otherData\": {\"experiment\": ", out);
     print_string(out, rt->program->name);
-    fprintf(out, ", \"simulated\": %s, \"ranks\": %d, \"steps\": %lld},\n\"traceEvents\": [\n",
-            rt->device.simulated ? "true" : "false", rt->ranks,
-            (long long)profile_steps(rt->profile));
+    fputs(", \"spec_sha256\": ", out);
+    print_string(out, rt->program->spec_sha256);
+    long long first = (long long)profile_first_step(rt->profile);
+    long long steps = (long long)profile_steps(rt->profile);
+    fprintf(out,
+            ", \"simulated\": %s, \"ranks\": %d, \"steps\": %lld, \"window\": [%lld, %lld]},\n"
+            "\"traceEvents\": [\n",
+            rt->device.simulated ? "true" : "false", rt->ranks, steps, first, first + steps - 1);
     print_events(out, rt);
     for (int r = 1; r < rt->ranks; r++)
         print_events_of(out, rt, r);
@@ -306,6 +312,14 @@ bool trace_has(const char *name) {
         if (!strcmp(files[i].name, name))
             return true;
     return false;
+}
+
+void trace_remove(const Rt *rt) {
+    char path[RT_MAX_PATH];
+    for (int i = 0; i < FILE_COUNT; i++) {
+        join_path(path, rt->options.out_dir, files[i].name);
+        unlink(path);
+    }
 }
 
 static void write_files(Rt *rt) {

@@ -613,6 +613,30 @@ test_profiling_pauses() {
     [ "$(recorded paused_out copy)" = $(($(recorded profiled_out copy) + 3)) ]
 }
 
+# no_window OUT: whether the run left a report without files of a profiling window.
+no_window() {
+    [ -s "$work/$1/report.json" ] && [ ! -e "$work/$1/trace.json" ] && ! ls "$work/$1"/cuda_*.csv 2> /dev/null
+}
+
+# A run without a window says why, and leaves none of an earlier run beside its report. Steps before the
+# window count from the resume.
+test_profiling_without_a_window() {
+    local reason="^profiling: no step is recorded, because this run takes" next
+    for next in "profiled --steps 3" "plain" "plain --steps 0"; do
+        run profiled windowless --steps 4 && [ -s "$work/windowless/trace.json" ] &&
+            grep -q '"window": \[4, 4\]' "$work/windowless/trace.json" && ! says windowless "^profiling" &&
+            run ${next%% *} windowless ${next#"${next%% *}"} && no_window windowless || return 1
+        case $next in
+        *3) says windowless "$reason 3 steps and the window begins after 3; lower profiling.start_step" ;;
+        *) ! says windowless "^profiling" ;;
+        esac || return 1
+    done
+    run profiled near_end --steps 38 && run profiled near_end --resume && no_window near_end &&
+        says near_end "$reason 2 steps and the window begins after 3; lower profiling.start_step" &&
+        run profiled in_time --steps 36 && run profiled in_time --resume &&
+        grep -q '"window": \[40, 40\]' "$work/in_time/trace.json" && ! says in_time "^profiling"
+}
+
 # The host never waits for a stream inside a step: 40 steps have as many such waits as 20.
 test_no_sync_in_a_step() {
     local n

@@ -49,7 +49,7 @@ static void profiled_run(void) {
     rt.profile = profile_open(&rt);
     assert_non_null(rt.profile);
     assert_int_equal(enabled, 0);
-    profile_begin(rt.profile);
+    profile_begin(rt.profile, 3);
     assert_int_equal(enabled, 5);
     profile_end(rt.profile, 2);
     assert_int_equal(enabled, 0);
@@ -77,6 +77,8 @@ static void kernel_times_agree_everywhere(void **state) {
     assert_true(fabs(in_trace - 901e-3) < 1e-12);
     assert_number(r, "copies.h2d.ms", 50e-6);
     assert_number(r, "profiling_window.steps", 2);
+    assert_number(r, "profiling_window.first", 3);
+    assert_number(r, "profiling_window.last", 4);
     assert_number(r, "profiling_window.records", 6);
     json_decref(r);
     json_decref(trace);
@@ -86,7 +88,7 @@ static void kernel_times_agree_everywhere(void **state) {
 static void a_window_may_pause(void **state) {
     (void)state;
     rt.profile = profile_open(&rt);
-    profile_begin(rt.profile);
+    profile_begin(rt.profile, 3);
     kernel("gemm", 2000, 300);
     profile_pause(rt.profile);
     assert_int_equal(enabled, 0);
@@ -121,7 +123,7 @@ static void events_lie_on_one_clock(void **state) {
 static void a_window_may_be_one_step(void **state) {
     (void)state;
     rt.profile = profile_open(&rt);
-    profile_begin(rt.profile);
+    profile_begin(rt.profile, 3);
     profile_end(rt.profile, 1);
     write_report();
     assert_text("report.txt", "\n* from a profiled window of 1 step, not");
@@ -138,6 +140,10 @@ static void traces_of_ranks_are_one(void **state) {
                         "rank 0, an H100");
     assert_string_equal(json_string_value(at(json_array_get(events, 8), "name")), "of rank 1");
     assert_number(trace, "otherData.ranks", 2);
+    assert_string_equal(json_string_value(at(trace, "otherData.spec_sha256")), "abc");
+    assert_number(trace, "otherData.steps", 2);
+    assert_int_equal(json_integer_value(json_array_get(at(trace, "otherData.window"), 0)), 3);
+    assert_int_equal(json_integer_value(json_array_get(at(trace, "otherData.window"), 1)), 4);
     json_decref(trace);
 }
 
@@ -223,16 +229,35 @@ static void profiling_stays_off(void **state) {
     assert_null(profile_open(&rt));
     program.profiling.enabled = false;
     assert_null(profile_open(&rt));
-    profile_begin(NULL);
+    profile_begin(NULL, 1);
     profile_end(NULL, 1);
     assert_int_equal(profile_steps(NULL), 0);
     assert_true(isnan(profile_ms(NULL, PROFILE_KERNEL)));
 }
 
+static void a_removed_report_leaves_no_window(void **state) {
+    (void)state;
+    static const char *const names[] = {"report.json",
+                                        "trace.json",
+                                        "cuda_gpu_kern_sum.csv",
+                                        "cuda_gpu_mem_time_sum.csv",
+                                        "cuda_gpu_mem_size_sum.csv",
+                                        "cuda_api_sum.csv"};
+    char path[128];
+    profiled_run();
+    write_trace();
+    report_remove(&rt);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", out_dir, names[i]);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    assert_text("report.txt", "steps 0 to 7");
+}
+
 static void an_empty_window_is_a_trace(void **state) {
     (void)state;
     rt.profile = profile_open(&rt);
-    profile_begin(rt.profile);
+    profile_begin(rt.profile, 3);
     profile_end(rt.profile, 1);
     write_trace();
     json_decref(json_of("trace.json"));
@@ -251,6 +276,7 @@ int main(void) {
         T(memsets_of_graphs_are_no_kernels),
         T(summaries_read_as_those_of_nsys),
         T(profiling_stays_off),
+        T(a_removed_report_leaves_no_window),
         T(an_empty_window_is_a_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
