@@ -138,7 +138,8 @@ typedef struct {
     CUdevice handle;
     char name[256];
     bool simulated;
-    int driver_version; /* as cuDriverGetVersion: 13000 */
+    int driver_version; /* as cuDriverGetVersion: 13000, the CUDA that the driver supports */
+    char driver[80];    /* the driver's own version, as NVML names it: "580.65.06"; "": unknown */
     int capability;     /* 90 for 9.0 */
     size_t total_bytes;
     size_t used_before; /* device memory in use before this process's context; 0: unknown */

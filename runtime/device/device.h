@@ -26,7 +26,8 @@ void rt_sync(Rt *rt, RtStream stream);
 /* Waits for an event of an earlier step, counted in measured.waits. */
 void rt_wait(Rt *rt, CUevent event);
 
-/* process_memory.c: call open before the context is created, measure when memory may peak. */
+/* process_memory.c: call open before the context is created, measure when memory may peak. Open also
+ * sets rt->device.driver. */
 void process_memory_open(Rt *rt);
 void process_memory_measure(Rt *rt);
 

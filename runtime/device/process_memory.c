@@ -1,6 +1,7 @@
 /* Device memory of the whole process according to NVML: context, modules, graphs and libraries as
  * well as our arenas. It is the device's memory use minus its use before the context was created;
- * on a device shared with other processes it counts theirs too and should not be quoted. */
+ * on a device shared with other processes it counts theirs too and should not be quoted. NVML also
+ * knows the driver's version. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
@@ -16,6 +17,7 @@ static struct {
     int (*init)(void);
     int (*find)(const char *bus_id, void **device);
     int (*memory_info)(void *device, NvmlMemory *memory);
+    int (*driver_version)(char *version, unsigned length);
 } nvml;
 
 static void *device; /* NULL: NVML is not available */
@@ -41,6 +43,9 @@ void process_memory_open(Rt *rt) {
     if (!whole || nvml.init() != 0 || nvml.find(rt->device.pci_bus_id, &device) != 0)
         device = NULL;
     rt->device.used_before = used_bytes();
+    if (!device || !take(&nvml.driver_version, "nvmlSystemGetDriverVersion") ||
+        nvml.driver_version(rt->device.driver, sizeof rt->device.driver) != 0)
+        rt->device.driver[0] = '\0';
 }
 
 void process_memory_measure(Rt *rt) {

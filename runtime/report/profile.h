@@ -24,7 +24,7 @@ typedef struct {
     uint32_t device;     /* CUDA's device number; kernels, copies and memsets only */
     uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
     uint32_t correlation;
-    uint64_t bytes;    /* copies and memsets only */
+    uint64_t bytes;    /* copies and memsets only; 0: unknown, as of a graph's memsets */
     RtCopyKind copy;   /* copies only */
     bool pinned, peer; /* copies only; peer: between devices, with `copy` RT_D2D */
     uint32_t grid[3], block[3], registers, shared_bytes; /* kernels only */

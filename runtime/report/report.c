@@ -107,7 +107,8 @@ static json_t *data_json(const Rt *rt) {
 
 static json_t *versions_json(const Rt *rt) {
     const RtDevice *device = &rt->device;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "generator", rt->program->generator, "driver",
+    return json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:b}", "generator", rt->program->generator,
+                     "driver", device->driver[0] ? device->driver : NULL, "driver_cuda",
                      version(device->driver_version), "cublaslt",
                      known((double)device->cublaslt_version), "nvrtc",
                      version(device->nvrtc_version), "cupti",

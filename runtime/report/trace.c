@@ -55,7 +55,7 @@ static void print_arguments(FILE *out, const ProfileRecord *r) {
                 "\"shared_bytes\": %u",
                 r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
                 r->registers, r->shared_bytes);
-    if (r->kind == PROFILE_COPY || r->kind == PROFILE_MEMSET)
+    if (r->kind == PROFILE_COPY || (r->kind == PROFILE_MEMSET && r->bytes > 0))
         fprintf(out, ", \"bytes\": %" PRIu64, r->bytes);
     if (r->kind == PROFILE_COPY)
         fprintf(out, ", \"pinned\": %s", r->pinned ? "true" : "false");
@@ -168,7 +168,10 @@ typedef struct {
 
 static double length_ns(const ProfileRecord *r) { return (double)(r->end - r->start); }
 
-static double megabytes(const ProfileRecord *r) { return 1e-6 * (double)r->bytes; }
+static double megabytes(const ProfileRecord *r) {
+    bool unknown = r->kind == PROFILE_MEMSET && r->bytes == 0;
+    return unknown ? NAN : 1e-6 * (double)r->bytes;
+}
 
 static Group *group_named(Groups *groups, const char *name) {
     for (int i = 0; i < groups->count; i++)
@@ -205,15 +208,17 @@ static int by_total(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Records of the kinds in a set (bits of 1 << ProfileKind), largest total first. */
+/* Records of the kinds in a set (bits of 1 << ProfileKind), largest total first, without those whose
+ * value is NAN. */
 static Groups groups_of(const Profile *p, unsigned kinds, double (*value)(const ProfileRecord *)) {
     Groups groups = {0};
     for (int64_t i = 0; i < profile_count(p); i++) {
         const ProfileRecord *r = profile_record(p, i);
-        if (kinds >> r->kind & 1) {
-            group_add(group_named(&groups, r->name), value(r));
-            groups.total += value(r);
-        }
+        double of_record = kinds >> r->kind & 1 ? value(r) : NAN;
+        if (isnan(of_record))
+            continue;
+        group_add(group_named(&groups, r->name), of_record);
+        groups.total += of_record;
     }
     for (int i = 0; i < groups.count; i++)
         qsort(groups.items[i].values, (size_t)groups.items[i].count, sizeof(double), by_value);

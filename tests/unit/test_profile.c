@@ -205,6 +205,23 @@ static void memsets_of_graphs_are_no_kernels(void **state) {
     assert_no_text("cuda_gpu_kern_sum.csv", "memset");
 }
 
+/* CUPTI does not tell the size of a graph's memsets. An unknown size is not one of 0 bytes. */
+static void memsets_have_a_size_or_none(void **state) {
+    (void)state;
+    activities[activity_count++].set = (CUpti_ActivityMemset4){.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+                                                               .start = 2400,
+                                                               .end = 2450,
+                                                               .bytes = 3000000};
+    kernel("memset32", 2600, 70);
+    profiled_run();
+    write_trace();
+    assert_text("cuda_gpu_mem_time_sum.csv", ",120,2,60.0,");
+    assert_text("cuda_gpu_mem_size_sum.csv",
+                "\n3.000000,1,3.000000,3.000000,3.000000,3.000000,0.000000,[CUDA memset]\n");
+    assert_text("trace.json", "\"bytes\": 3000000}");
+    assert_no_text("trace.json", "\"bytes\": 0}");
+}
+
 static void summaries_read_as_those_of_nsys(void **state) {
     (void)state;
     profiled_run();
@@ -274,6 +291,7 @@ int main(void) {
         T(collectives_have_times),
         T(collectives_without_a_window_are_not_measured),
         T(memsets_of_graphs_are_no_kernels),
+        T(memsets_have_a_size_or_none),
         T(summaries_read_as_those_of_nsys),
         T(profiling_stays_off),
         T(a_removed_report_leaves_no_window),

@@ -13,7 +13,8 @@ static void measured_figures_are_reported(void **state) {
     assert_string_equal(json_string_value(at(r, "data_sha256")), "cafe");
     assert_string_equal(json_string_value(at(r, "device.name")), "an H100");
     assert_true(json_is_false(at(r, "device.simulated")));
-    assert_string_equal(json_string_value(at(r, "versions.driver")), "13.0");
+    assert_string_equal(json_string_value(at(r, "versions.driver_cuda")), "13.0");
+    assert_true(json_is_null(at(r, "versions.driver")));
     assert_number(r, "steps", 7);
     assert_number(r, "seed", 9);
     assert_number(r, "iteration_ms.median", 3);
@@ -121,6 +122,17 @@ static void what_was_not_measured_is_null(void **state) {
     json_t *r = json_of("report.json");
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
         assert_true(json_is_null(at(r, nulls[i])));
+    json_decref(r);
+}
+
+static void the_driver_is_named_by_nvml(void **state) {
+    (void)state;
+    process_memory_open(&rt);
+    assert_int_equal(rt.device.used_before, 100);
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_string_equal(json_string_value(at(r, "versions.driver")), "580.65.06");
+    assert_string_equal(json_string_value(at(r, "versions.driver_cuda")), "13.0");
     json_decref(r);
 }
 
@@ -258,6 +270,7 @@ int main(void) {
         T(the_longest_binds),
         T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
+        T(the_driver_is_named_by_nvml),
         T(a_run_without_steps_has_no_times),
         T(a_simulated_run_says_so),
         T(no_footnote_without_a_window),
