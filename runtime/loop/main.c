@@ -269,7 +269,9 @@ int rt_main(const RtProgram *program, int argc, char **argv) {
         return tune(&rt); /* before signals are handled: there is nothing to save */
     signals_install();
     merge_check(&rt);
+    double start = rt_now_ms();
     open_all(&rt);
+    rt.measured.load_ms = rt_now_ms() - start;
     int code = train(&rt);
     if (code == 0)
         merge_run(&rt);

@@ -6,6 +6,12 @@
 #include "runtime/files/safetensors.h"
 
 int64_t param_elements(const RtParam *param); /* of the whole tensor, over all ranks */
+/* Elements of all tensors but buffers, each counted once however many ranks hold it or a part of it.
+ * Rank 0's are those of the whole model; all ranks must call it. */
+typedef struct {
+    int64_t total, trained;
+} ParamCounts;
+ParamCounts params_count(Rt *rt);
 /* Elements in a row of this rank's weight in memory. */
 int64_t param_cols(const Rt *rt, const RtParam *param);
 /* The saved value of a parameter is its master if there is one, else its weight: the whole tensor,

@@ -105,6 +105,25 @@ static json_t *data_json(const Rt *rt) {
     return data;
 }
 
+static double seconds(double ms) { return ms > 0 ? 1e-3 * ms : NAN; }
+
+static double load_s(const Rt *rt) { return seconds(rt->measured.load_ms); }
+
+/* Without steps the loop did nothing. */
+static double train_s(const Rt *rt) {
+    return rt->measured.steps > 0 ? seconds(rt->measured.train_ms) : NAN;
+}
+
+static void set_whole_run(json_t *report, const Rt *rt) {
+    ParamCounts params = ranks_params(rt);
+    json_object_set_new(
+        report, "time",
+        json_pack("{s:o, s:o}", "load_s", number(load_s(rt)), "train_s", number(train_s(rt))));
+    json_object_set_new(report, "parameters",
+                        json_pack("{s:I, s:I}", "total", (json_int_t)params.total, "trainable",
+                                  (json_int_t)params.trained));
+}
+
 static json_t *versions_json(const Rt *rt) {
     const RtDevice *device = &rt->device;
     return json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:b}", "generator", rt->program->generator,
@@ -267,6 +286,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
     json_t *report = identity_json(rt);
+    set_whole_run(report, rt);
     set_times(report, rt, f);
     json_object_set_new(report, "memory", memory_json(&f->memory));
     json_object_set_new(report, "loss", loss_json(rt, f));
@@ -473,6 +493,17 @@ static void print_notes(FILE *out, const Rt *rt) {
                 predicted->device, predicted->iteration_ms);
 }
 
+static void print_whole_run(FILE *out, const Rt *rt) {
+    ParamCounts params = ranks_params(rt);
+    fprintf(out, "%lld parameters, %lld trainable", (long long)params.total,
+            (long long)params.trained);
+    if (isfinite(load_s(rt)))
+        fprintf(out, "; loaded in %.1f s", load_s(rt));
+    if (isfinite(train_s(rt)))
+        fprintf(out, "; trained for %.1f s", train_s(rt));
+    fputs("\n\n", out);
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
@@ -480,6 +511,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
             program->precision, rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step, (long long)rt->options.seed);
     print_settings(out, program);
+    print_whole_run(out, rt);
     print_columns(out, rt);
     print_times(out, rt, f);
     print_a_step(out, rt);

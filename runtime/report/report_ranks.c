@@ -13,6 +13,7 @@
 
 struct RtByRank {
     RankFigures *ranks; /* [rt->ranks] */
+    ParamCounts params;
     double
         kind_ms[COMM_KINDS]; /* total of a kind in the window, mean over ranks; NAN: not measured */
     double kind_least[COMM_KINDS]; /* … if each call counts with its shortest time over all ranks */
@@ -106,6 +107,7 @@ void ranks_gather(Rt *rt) {
     rt->by_rank = rt_alloc(sizeof *rt->by_rank);
     rt->by_rank->ranks = rt_alloc((size_t)rt->ranks * sizeof own);
     comm_gather(rt, &own, rt->by_rank->ranks, sizeof own, "the exchange of measurements");
+    rt->by_rank->params = params_count(rt);
     for (int k = 0; k < COMM_KINDS; k++)
         gather_kind(rt, k);
 }
@@ -118,6 +120,8 @@ void ranks_free(Rt *rt) {
 }
 
 const RankFigures *ranks_figures(const Rt *rt, int rank) { return &rt->by_rank->ranks[rank]; }
+
+ParamCounts ranks_params(const Rt *rt) { return rt->by_rank->params; }
 
 Memory ranks_memory(const Rt *rt) {
     Memory most = rt->by_rank->ranks[0].memory;

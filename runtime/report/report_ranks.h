@@ -3,6 +3,7 @@
 #define GPUOPT_REPORT_RANKS_H
 
 #include "runtime/base/rt.h"
+#include "runtime/params/params.h"
 #include "runtime/report/profile_comm.h"
 #include "runtime/report/report_counts.h"
 #include "runtime/report/report_figures.h"
@@ -31,6 +32,9 @@ void ranks_free(Rt *rt);
 const RankFigures *ranks_figures(const Rt *rt, int rank);
 /* The largest of each figure over all ranks, since pipeline stages differ. */
 Memory ranks_memory(const Rt *rt);
+
+/* Of the whole model; for rank 0 only. */
+ParamCounts ranks_params(const Rt *rt);
 
 /* FLOPs of a step on all cards, as the plans of all ranks count them. */
 double ranks_flops(const Rt *rt);

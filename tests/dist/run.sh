@@ -47,12 +47,17 @@ near() {
         END { exit wrong || !rows }'
 }
 
-# same_training BOUND ONE MANY: compares the first step's tensors, and all steps' losses and norms.
+# parameters OUT: prints how many the report counts.
+parameters() { tr -d ' \n' <"$work/$1/report.json" | grep -o '"parameters":{[^}]*}'; }
+
+# same_training BOUND ONE MANY: compares the first step's tensors, all steps' losses and norms, and the
+# numbers of parameters.
 same_training() {
     tensors --tolerance "$1" --prefix grad. "$work/$2.dump" "$work/$3.dump" &&
         tensors --tolerance "$1" --prefix new. "$work/$2.dump" "$work/$3.dump" &&
         near "$1" "$work/$2/loss.csv" "$work/$3/loss.csv" &&
-        near "$1" "$work/$2/eval.csv" "$work/$3/eval.csv"
+        near "$1" "$work/$2/eval.csv" "$work/$3/eval.csv" &&
+        [ "$(parameters "$2")" = "$(parameters "$3")" ] && [ -n "$(parameters "$2")" ]
 }
 
 # pair NAME CASE RANKS MICRO_STEPS [KEY=VALUE]...: builds and runs NAME_one, which computes all of a

@@ -207,6 +207,12 @@ void *dynlib_symbol(Library library, const char *name) {
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* Rows are padded; the last one is no parameter. */
+static const RtParam params[] = {
+    {.name = "w", .rank = 2, .shape = {3, 5}, .row_stride = 8, .trained = true},
+    {.name = "b", .rank = 1, .shape = {7}, .row_stride = 8},
+    {.name = "running_mean", .rank = 1, .shape = {4}, .row_stride = 4, .buffer = true}};
+
 static char out_dir[64];
 static RtProgram program;
 static const RtPlannedExchange exchanges[] = {{"all_reduce", 2, 500}};
@@ -228,6 +234,9 @@ static int setup(void **state) {
         .real = RT_F32,
         .precision = "fp32",
         .arena_bytes = {1000, 200, 30},
+        .mesh = {[RT_AXIS_REPLICATE] = 2},
+        .params = params,
+        .param_count = sizeof params / sizeof *params,
         .training = {.batch = 1,
                      .seq_len = 10,
                      .micro_steps = 3,
@@ -266,6 +275,8 @@ static int setup(void **state) {
                                .data_wait_ms = 14,
                                .copy_ms = 0.5,
                                .compute_ms = 2.75,
+                               .load_ms = 1500,
+                               .train_ms = 62300,
                                .before = {.loss = 5.5},
                                .after = {.loss = NAN}};
     has_cupti = true;

@@ -32,6 +32,10 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "copies.h2d.bytes", 448);
     assert_number(r, "memory.measured_peak_bytes", 1300);
     assert_number(r, "loss.first", 4);
+    assert_number(r, "time.load_s", 1.5);
+    assert_number(r, "time.train_s", 62.3);
+    assert_number(r, "parameters.total", 22);
+    assert_number(r, "parameters.trainable", 15);
     assert_number(r, "loss.heldout_before", 5.5);
     assert_number(r, "flops.share_of_peak", 0.2);
     assert_number(r, "predicted.kernels.launches", 70);
@@ -46,6 +50,7 @@ static void measured_figures_are_reported(void **state) {
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
     assert_text("report.txt", "steps 0 to 7, seed 9\n");
+    assert_text("report.txt", "\n22 parameters, 15 trainable; loaded in 1.5 s; trained for 62.3 s\n\n");
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
@@ -138,13 +143,15 @@ static void the_driver_is_named_by_nvml(void **state) {
 
 static void a_run_without_steps_has_no_times(void **state) {
     (void)state;
-    rt.measured = (RtMeasured){.before = {.loss = 5.5}, .after = {.loss = NAN}};
+    rt.measured = (RtMeasured){.train_ms = 0.1, .before = {.loss = 5.5}, .after = {.loss = NAN}};
     rt.known_steps = 0;
     write_report();
     json_t *r = json_of("report.json");
     assert_true(json_is_null(at(r, "iteration_ms.median")) && json_is_null(at(r, "loss.last")) &&
                 json_is_null(at(r, "iteration_ms.first")));
+    assert_true(json_is_null(at(r, "time.load_s")) && json_is_null(at(r, "time.train_s")));
     json_decref(r);
+    assert_text("report.txt", "\n22 parameters, 15 trainable\n\n");
 }
 
 static void a_simulated_run_says_so(void **state) {
