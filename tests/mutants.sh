@@ -490,6 +490,18 @@ mutant speed_up_beside_no_card gen/plan/print_plan.c \
     'plan->alone_fits ? ""' 'true ? ""' tests/study/run.sh
 mutant speed_up_beside_who_recomputes gen/plan/print_plan.c \
     'plan->alone_recomputes ? "' 'false ? "' tests/study/run.sh
+mutant evaluation_profiled runtime/loop/train.c \
+    '    window_pause(rt, window);
+    evaluate(rt, NULL);' '    evaluate(rt, NULL);' tests/runtime/run.sh profiling_pauses
+mutant checkpoint_profiled runtime/loop/train.c \
+    '    window_pause(rt, window);
+    profile_range_push("checkpoint");' '    profile_range_push("checkpoint");' tests/runtime/run.sh profiling_pauses
+mutant window_of_another_run_left runtime/report/report.c \
+    '    trace_remove(rt);' '' tests/runtime/run.sh profiling_without_a_window
+mutant tied_parameters_counted_twice runtime/params/param_count.c \
+    'if (strcmp(list->items[i].name, name) == 0)' 'if (name == NULL)' tests/dist/run.sh stages_tied
+mutant speed_up_beside_no_card gen/study/scaling.c \
+    'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
 mutant wait_of_one_call gen/study/compare_runs.c 'count * IDLE_MS' '(count > 0) * IDLE_MS' tests/study/run.sh
 mutant window_beside_a_longer_one gen/study/compared_figures.h \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh

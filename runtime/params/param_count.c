@@ -1,5 +1,5 @@
-/* How many numbers the model has. The stages of a pipeline have different tensors, except that tied ones
- * are in two stages under one name. */
+/* How many numbers the model has. The stages of a pipeline have different tensors, except that tied
+ * ones are in two stages under one name. */
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/params/params.h"
