@@ -141,11 +141,29 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
     put_text(out, BARS_LEFT + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
 }
 
+/* Writes "host to device (bytes, sum over 20 steps)". Only runs of equally many steps share a panel of
+ * sums. */
+static void title_of(const Comparison *c, int figure, char text[LABEL_SIZE]) {
+    const Figure *f = &c->figures[figure];
+    bool named = !f->unit[0] || strstr(f->chart, f->unit); /* as "launches" is by its chart */
+    int steps = figure_at(c, "steps"), first = 0;
+    char sum[64] = "";
+    while (steps >= 0 && first < c->count - 1 && isnan(c->rows[first].figures[steps].median))
+        first++;
+    if (f->sum == SUM_OF_STEPS && steps >= 0)
+        snprintf(sum, sizeof sum, "sum over %.0f steps", c->rows[first].figures[steps].median);
+    const char *unit = named ? "" : f->unit, *comma = unit[0] && sum[0] ? ", " : "";
+    bool more = unit[0] || sum[0];
+    snprintf(text, LABEL_SIZE, "%s%s%s%s%s%s", f->chart, more ? " (" : "", unit, comma, sum,
+             more ? ")" : "");
+}
+
 static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
-    char heads[LABEL_SIZE];
+    char heads[LABEL_SIZE], title[LABEL_SIZE];
     label_heads(c, heads);
+    title_of(c, figure, title);
     put_label(out, y + TITLE - 8, "label note", heads);
-    put_text(out, BARS_LEFT, y + TITLE - 8, "title", c->figures[figure].chart);
+    put_text(out, BARS_LEFT, y + TITLE - 8, "title", title);
     y += TITLE;
     for (int i = 0; i < c->count; i++) {
         char label[LABEL_SIZE];

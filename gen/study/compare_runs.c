@@ -53,34 +53,41 @@ static const json_t *find(const json_t *object, const char *path) {
     return object;
 }
 
+static const Toml *integer(Arena *arena, json_int_t value) {
+    Toml *toml = arena_alloc(arena, sizeof *toml);
+    *toml = (Toml){.kind = TOML_INT, .integer = value, .real = (double)value};
+    return toml;
+}
+
 /* Returns the number of steps the model was trained for: --steps may have ended the run early. */
-static const char *steps_text(Arena *arena, const Run *run) {
-    json_int_t done = json_integer_value(find(run->reports[0], "first_step")) +
-                      json_integer_value(find(run->reports[0], "steps"));
-    return arena_printf(arena, "%lld", (long long)done);
+static const Toml *steps_as_run(Arena *arena, const Run *run) {
+    return integer(arena, json_integer_value(find(run->reports[0], "first_step")) +
+                              json_integer_value(find(run->reports[0], "steps")));
 }
 
 /* Returns the seed that the run used, which --seed may have set; NULL if its report has none. */
-static const char *seed_text(Arena *arena, const Run *run) {
+static const Toml *seed_as_run(Arena *arena, const Run *run) {
     const json_t *seed = find(run->reports[0], "seed");
-    return seed ? arena_printf(arena, "%lld", (long long)json_integer_value(seed)) : NULL;
+    return seed ? integer(arena, json_integer_value(seed)) : NULL;
 }
 
 /* Returns the value of a key that the program's command line may have changed; NULL: not such a key. */
-static const char *text_as_run(Arena *arena, const Run *run, const char *table, const char *leaf) {
+static const Toml *value_as_run(Arena *arena, const Run *run, const char *table, const char *leaf) {
     if (!run->repeats || strcmp(table, "training") != 0)
         return NULL;
     if (strcmp(leaf, "steps") == 0)
-        return steps_text(arena, run);
-    return strcmp(leaf, "seed") == 0 ? seed_text(arena, run) : NULL;
+        return steps_as_run(arena, run);
+    return strcmp(leaf, "seed") == 0 ? seed_as_run(arena, run) : NULL;
 }
 
-static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
-    const char *as_run = text_as_run(arena, run, table, leaf);
-    if (as_run)
-        return as_run;
+/* NULL: the key has no effect in this run. */
+static const Toml *value_of(Arena *arena, const Run *run, const char *table, const char *leaf) {
+    const Toml *as_run = value_as_run(arena, run, table, leaf);
     const Toml *of = run->spec ? toml_get(run->spec, table) : NULL;
-    const Toml *value = of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
+    return as_run ? as_run : of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
+}
+
+static const char *text_of(Arena *arena, const Toml *value) {
     if (!value)
         return "-";
     StrBuf text = {0};
@@ -97,7 +104,8 @@ bool values_differ(const char *a, const char *b) {
 static bool differs(Arena *arena, const Run *runs, int count, const char *table, const char *leaf) {
     const char *first = "-";
     for (int i = 0; i < count; i++) {
-        const char *text = runs[i].spec ? value_text(arena, &runs[i], table, leaf) : "-";
+        const Toml *value = runs[i].spec ? value_of(arena, &runs[i], table, leaf) : NULL;
+        const char *text = text_of(arena, value);
         if (values_differ(first, text))
             return true;
         first = strcmp(text, "-") != 0 ? text : first;
@@ -137,14 +145,21 @@ static void find_keys(Arena *arena, Comparison *c, const Run *runs, int count) {
         }
 }
 
-static const char **values_of(Arena *arena, const Comparison *c, const Run *run) {
-    const char **values = arena_array(arena, (size_t)c->key_count + 1, sizeof *values);
+static const Toml **values_of(Arena *arena, const Comparison *c, const Run *run) {
+    const Toml **values = arena_array(arena, (size_t)c->key_count + 1, sizeof *values);
     for (int i = 0; i < c->key_count; i++) {
         const char *dot = strchr(c->keys[i], '.');
         const char *table = arena_strndup(arena, c->keys[i], (size_t)(dot - c->keys[i]));
-        values[i] = value_text(arena, run, table, dot + 1);
+        values[i] = value_of(arena, run, table, dot + 1);
     }
     return values;
+}
+
+static const char **texts_of(Arena *arena, const Toml *const *values, int count) {
+    const char **texts = arena_array(arena, (size_t)count + 1, sizeof *texts);
+    for (int i = 0; i < count; i++)
+        texts[i] = text_of(arena, values[i]);
+    return texts;
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
@@ -240,6 +255,22 @@ bool figure_spreads(const Comparison *c, int figure) {
         if (c->rows[i].figures[figure].least < c->rows[i].figures[figure].most)
             return true;
     return false;
+}
+
+int figure_at(const Comparison *c, const char *path) {
+    for (int i = 0; i < c->figure_count; i++)
+        if (!strcmp(c->figures[i].path, path))
+            return i;
+    return -1;
+}
+
+const char *figure_over(const Figure *figure) {
+    static const char *const names[SUMS] = {
+        [ONE_STEP] = "step",           [WHOLE_RUN] = "run",
+        [IN_WINDOW] = "window",        [TRAINING_DATA] = "training data",
+        [HELDOUT_DATA] = "held-out data", [SUM_OF_STEPS] = "run",
+        [SUM_OF_WINDOW] = "window",    [HELDOUT_MEAN] = "held-out data"};
+    return names[figure->sum];
 }
 
 /* ---- cards ---------------------------------------------------------------------------------- */
@@ -348,8 +379,10 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
     c.rows = arena_array(arena, (size_t)count + 1, sizeof *c.rows);
     find_keys(arena, &c, runs, count);
     for (int i = 0; i < count; i++) {
+        const Toml **values = values_of(arena, &c, &runs[i]);
         c.rows[i] = (Row){.run = &runs[i],
-                          .keys = values_of(arena, &c, &runs[i]),
+                          .keys = texts_of(arena, values, c.key_count),
+                          .values = values,
                           .figures = figures_of(arena, &runs[i])};
         if (!runs[i].repeats)
             continue;

@@ -12,14 +12,14 @@ enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, FIGURES };
 enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
-    [CARDS] = {"cards", 0, NULL, NO_SUM},
-    [WEIGHTS] = {"weights_bytes", 0, "weights per card, bytes", NO_SUM},
-    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer per card, bytes",
-                  NO_SUM},
-    [ACTIVATIONS] = {"activation_bytes", 0, "peak activations per card, bytes", NO_SUM},
-    [PROCESS] = {"process_bytes", 0, "memory per card, bytes", NO_SUM},
-    [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
-    [RATE] = {"per_second", 0, "tokens, or samples, per second on all cards", NO_SUM},
+    [CARDS] = {"cards", 0, NULL, "cards", WHOLE_RUN},
+    [WEIGHTS] = {"weights_bytes", 0, "weights per card", "bytes", WHOLE_RUN},
+    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer per card", "bytes",
+                  WHOLE_RUN},
+    [ACTIVATIONS] = {"activation_bytes", 0, "peak activations per card", "bytes", WHOLE_RUN},
+    [PROCESS] = {"process_bytes", 0, "memory per card", "bytes", WHOLE_RUN},
+    [STEP_MS] = {"step_ms", 0, "step, predicted", "ms", ONE_STEP},
+    [RATE] = {"per_second", 0, "tokens, or samples, of all cards", "1/s", ONE_STEP},
 };
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
@@ -32,11 +32,18 @@ static double role_bytes(const Plan *plan, const Role *roles, int count) {
 }
 
 /* Returns "lora" for `adapter.type="lora"`. */
-static const char *value_of(Arena *arena, const char *set) {
+static const char *text_of(Arena *arena, const char *set) {
     const char *value = strchr(set, '=') + 1;
     size_t length = strlen(value);
     bool quoted = length > 1 && value[0] == '"';
     return arena_strndup(arena, value + quoted, length - 2 * quoted);
+}
+
+static const Toml *value_of(Arena *arena, const char *set) {
+    const char *text = arena_printf(arena, "value%s", strchr(set, '='));
+    TomlError error;
+    const Toml *root = toml_parse(arena, "[sweep]", text, strlen(text), &error);
+    return root ? toml_get(root, "value") : NULL;
 }
 
 /* A pipeline also keeps those of the other micro-batches in flight. */
@@ -54,10 +61,13 @@ static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
                  .repeats = 1};
     Row row = {.run = run,
                .keys = arena_array(arena, (size_t)point->nsets + 1, sizeof *row.keys),
+               .values = arena_array(arena, (size_t)point->nsets + 1, sizeof *row.values),
                .figures = arena_array(arena, FIGURES, sizeof *row.figures),
                .device = arena_strdup(arena, plan->device->title)};
-    for (int i = 0; i < point->nsets; i++)
-        row.keys[i] = value_of(arena, point->sets[i]);
+    for (int i = 0; i < point->nsets; i++) {
+        row.keys[i] = text_of(arena, point->sets[i]);
+        row.values[i] = value_of(arena, point->sets[i]);
+    }
     const double values[FIGURES] = {
         [CARDS] = plan_cards(plan),
         [WEIGHTS] = role_bytes(plan, weights, sizeof weights / sizeof *weights),

@@ -312,11 +312,29 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+/* In the type that it has in the spec; null: the key has no effect in this run. */
+static json_t *value_json(const Toml *value) {
+    if (!value)
+        return json_null();
+    if (value->kind == TOML_STRING)
+        return json_string(value->string);
+    if (value->kind == TOML_INT)
+        return json_integer(value->integer);
+    if (value->kind == TOML_REAL)
+        return number(value->real);
+    if (value->kind == TOML_BOOL)
+        return json_boolean(value->boolean);
+    json_t *array = json_array();
+    for (int i = 0; i < value->count; i++)
+        json_array_append_new(array, value_json(&value->items[i]));
+    return array;
+}
+
 static json_t *row_json(const Comparison *c, const Row *row) {
     json_t *keys = json_object(), *values = json_object(), *ratios = json_object();
     json_t *ranges = json_object();
     for (int k = 0; k < c->key_count; k++)
-        json_object_set_new(keys, c->keys[k], json_string(row->keys[k]));
+        json_object_set_new(keys, c->keys[k], value_json(row->values[k]));
     for (int f = 0; f < c->figure_count; f++) {
         const Spread *spread = &row->figures[f];
         json_object_set_new(values, c->figures[f].path, number(spread->median));
@@ -330,6 +348,17 @@ static json_t *row_json(const Comparison *c, const Row *row) {
                      "ratios", ratios, "ranges", ranges);
 }
 
+static json_t *figures_json(const Comparison *c) {
+    json_t *all = json_object();
+    for (int f = 0; f < c->figure_count; f++) {
+        const Figure *figure = &c->figures[f];
+        json_t *unit = figure->unit[0] ? json_string(figure->unit) : json_null();
+        json_object_set_new(all, figure->path,
+                            json_pack("{s:o, s:s}", "unit", unit, "over", figure_over(figure)));
+    }
+    return all;
+}
+
 void comparison_json(const Comparison *c, StrBuf *out) {
     json_t *runs = json_array();
     for (int i = 0; i < c->count; i++)
@@ -337,5 +366,9 @@ void comparison_json(const Comparison *c, StrBuf *out) {
     json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "study", c->title, "device", c->device,
                              c->predicted ? "predicted" : "simulated",
                              c->predicted || c->simulated, "runs", runs);
+    ENSURE(root, "the comparison does not fit into JSON");
+    const char *reference = c->reference < 0 ? NULL : c->rows[c->reference].run->name;
+    json_object_set_new(root, "reference", reference ? json_string(reference) : json_null());
+    json_object_set_new(root, "figures", figures_json(c));
     sb_put_json(out, root);
 }

@@ -14,13 +14,13 @@
 enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES, FIGURES };
 
 static const Figure figures[FIGURES] = {
-    [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
-    [SPEEDUP] = {"speedup", 0, "speed-up over one card", NO_SUM},
-    [EFFICIENCY] = {"efficiency", 0, "efficiency: speed-up per card", NO_SUM},
-    [COMM_MS] = {"communication_ms", 0, "communication, ms per step", NO_SUM},
-    [EXPOSED_MS] = {"exposed_ms", 0, "exposed communication, ms per step", NO_SUM},
-    [COMM_BYTES] = {"communication_bytes", 0, NULL, NO_SUM},
-    [RANK_BYTES] = {"process_bytes", 0, "memory per rank, bytes", NO_SUM},
+    [STEP_MS] = {"step_ms", 0, "step, predicted", "ms", ONE_STEP},
+    [SPEEDUP] = {"speedup", 0, "speed-up over one card", "", ONE_STEP},
+    [EFFICIENCY] = {"efficiency", 0, "efficiency: speed-up per card", "", ONE_STEP},
+    [COMM_MS] = {"communication_ms", 0, "communication of a step", "ms", ONE_STEP},
+    [EXPOSED_MS] = {"exposed_ms", 0, "exposed communication of a step", "ms", ONE_STEP},
+    [COMM_BYTES] = {"communication_bytes", 0, NULL, "bytes", ONE_STEP},
+    [RANK_BYTES] = {"process_bytes", 0, "memory per rank", "bytes", WHOLE_RUN},
 };
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
@@ -31,8 +31,12 @@ static Row row_of(Arena *arena, const Plan *plan) {
     Run *run = arena_alloc(arena, sizeof *run);
     Row row = {.run = run,
                .keys = arena_array(arena, 1, sizeof *row.keys),
+               .values = arena_array(arena, 1, sizeof *row.values),
                .figures = arena_array(arena, FIGURES, sizeof *row.figures),
                .device = arena_strdup(arena, plan->device->title)};
+    Toml *cards = arena_alloc(arena, sizeof *cards);
+    *cards = (Toml){.kind = TOML_INT, .integer = plan_cards(plan)};
+    row.values[0] = cards;
     row.keys[0] = arena_printf(arena, "%d", plan_cards(plan));
     *run = (Run){.name = arena_printf(arena, "%d cards", plan_cards(plan)),
                  .state = plan_fits(plan) ? "fits" : "too large",

@@ -27,9 +27,14 @@ typedef struct {
     int repeats;       /* number of reports; 0 unless finished */
 } Run;
 
-/* Sums over different numbers of steps are not comparable, nor are means over different data. */
+/* What a figure covers. Sums over different numbers of steps are not comparable, nor are means over
+ * different data. */
 typedef enum {
-    NO_SUM,
+    ONE_STEP,
+    WHOLE_RUN,     /* as a peak, or a number of steps */
+    IN_WINDOW,     /* a rate in the profiled steps */
+    TRAINING_DATA, /* all rows of it */
+    HELDOUT_DATA,  /* its size */
     SUM_OF_STEPS,  /* over all trained steps */
     SUM_OF_WINDOW, /* over the profiled steps */
     HELDOUT_MEAN,  /* a mean, over the held-out targets */
@@ -41,7 +46,8 @@ typedef struct {
     const char
         *path; /* in report.json: "iteration_ms.median"; or a name, if it is not from there */
     int group; /* figures of a group share a table */
-    const char *chart; /* title in a chart; NULL: not drawn */
+    const char *chart; /* title in a chart, without the unit; NULL: not drawn */
+    const char *unit;  /* "" if it has none */
     SumOf sum;
 } Figure;
 
@@ -54,6 +60,7 @@ typedef struct {
 typedef struct {
     const Run *run;
     const char **keys;  /* values of the differing keys, as text; "-": no effect here */
+    const Toml **values; /* the same in their own types; NULL: no effect here */
     Spread *figures;    /* [Comparison.figure_count] */
     const char *device; /* its name; NULL: the run has not finished */
 } Row;
@@ -104,6 +111,10 @@ bool figure_measured(const Comparison *, int figure);
 /* Whether the figure is the plan's prediction for a real device. */
 bool figure_predicted(const Comparison *, int figure);
 bool figure_spreads(const Comparison *, int figure);
+/* Returns the figure of that path; -1: there is none. */
+int figure_at(const Comparison *, const char *path);
+/* "step", "run", "window", "training data" or "held-out data" */
+const char *figure_over(const Figure *);
 
 void comparison_text(const Comparison *, StrBuf *);
 void comparison_csv(const Comparison *, StrBuf *);

@@ -9,6 +9,7 @@
 #include "study/study.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Prints the table of a single run, which has not finished, whose keys all have the value 1. */
@@ -132,6 +133,59 @@ static void test_figures_are_of_all_cards(void **state) {
     free_runs(runs, 2);
 }
 
+/* ---- units ---------------------------------------------------------------------------------- */
+
+/* Two runs of 4 steps that differ in keys of all types, and one in which these have no effect. */
+static void print_units(PrintComparison print, StrBuf *out) {
+    static const char spec[3][128] = {
+        "[adapter]\nr = 8\nuse_dora = false\nlora_alpha = 2.5\ntarget_modules = [\"q\"]\ntype = \"a\"",
+        "[adapter]\nr = 16\nuse_dora = true\nlora_alpha = 5.0\ntarget_modules = [2]\ntype = \"b\"",
+        ""};
+    static const char report[] = "{\"first_step\": 0, \"steps\": 4, \"kernels\": {\"launches\": 40},"
+                                 " \"device\": {\"name\": \"D\", \"simulated\": false}}";
+    Run runs[] = {run_of("a", report), run_of("b", report), run_of("c", report)};
+    TomlError error;
+    for (int i = 0; i < 3; i++)
+        runs[i].spec = toml_parse(&arena, "spec", spec[i], strlen(spec[i]), &error);
+    Comparison c = compare(runs, 3);
+    print(&c, out);
+    free_runs(runs, 3);
+}
+
+static void assert_json(const json_t *root, const char *expected) {
+    char *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_json_has_units_and_types(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_units(comparison_json, &out);
+    json_t *root = json_loads(out.text, 0, NULL), *runs = json_object_get(root, "runs");
+    const json_t *of = json_object_get(root, "figures");
+    assert_json(json_object_get(root, "reference"), "\"a\"");
+    assert_json(json_object_get(of, "iteration_ms.median"), "{\"unit\":\"ms\",\"over\":\"step\"}");
+    assert_json(json_object_get(of, "copies.h2d.bytes"), "{\"unit\":\"bytes\",\"over\":\"run\"}");
+    assert_json(json_object_get(of, "kernels.ms"), "{\"unit\":\"ms\",\"over\":\"window\"}");
+    assert_json(json_object_get(of, "speedup"), "{\"unit\":null,\"over\":\"step\"}");
+    assert_json(json_object_get(json_array_get(runs, 1), "keys"),
+                "{\"adapter.r\":16,\"adapter.use_dora\":true,\"adapter.lora_alpha\":5.0,"
+                "\"adapter.target_modules\":[2],\"adapter.type\":\"b\"}");
+    assert_json(json_object_get(json_object_get(json_array_get(runs, 2), "keys"), "adapter.r"), "null");
+    json_decref(root);
+    sb_free(&out);
+}
+
+static void test_charts_have_units(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_units(comparison_svg, &out);
+    assert_non_null(strstr(out.text, ">kernel launches (sum over 4 steps)<"));
+    sb_free(&out);
+}
+
 /* ---- simulated times ------------------------------------------------------------------------- */
 
 /* Prints the comparison of two reports of one run with one report of another, on two cards, which is
@@ -156,13 +210,13 @@ static void test_simulated_times_are_not_drawn(void **state) {
     (void)state;
     StrBuf out = {0};
     print_cards(true, comparison_svg, &out);
-    static const char panel[] = "class=\"title\">", predicted[] = "predicted: iteration, ms<";
+    static const char panel[] = "class=\"title\">", predicted[] = "predicted: iteration (ms)<";
     const char *first = strstr(out.text, panel) + strlen(panel);
     assert_int_equal(strncmp(first, predicted, strlen(predicted)), 0);
-    assert_non_null(strstr(out.text, ">predicted: tokens per second<"));
+    assert_non_null(strstr(out.text, ">predicted: throughput (tokens/s)<"));
     assert_non_null(strstr(out.text, ">predicted: speed-up over one card<"));
-    assert_null(strstr(out.text, ">iteration, median ms<"));
-    assert_null(strstr(out.text, ">tokens per second<"));
+    assert_null(strstr(out.text, ">iteration, median (ms)<"));
+    assert_null(strstr(out.text, ">throughput (tokens/s)<"));
     assert_null(strstr(out.text, ">speed-up over one card<"));
     sb_free(&out);
 }
@@ -172,7 +226,7 @@ static void test_measured_times_are_drawn(void **state) {
     (void)state;
     StrBuf out = {0};
     print_cards(false, comparison_svg, &out);
-    assert_non_null(strstr(out.text, ">iteration, median ms<"));
+    assert_non_null(strstr(out.text, ">iteration, median (ms)<"));
     assert_non_null(strstr(out.text, ">speed-up over one card<"));
     assert_non_null(strstr(out.text, "<path "));
     assert_null(strstr(out.text, "predicted: "));
@@ -244,6 +298,8 @@ int main(void) {
                                        cmocka_unit_test(test_many_keys_are_cut),
                                        cmocka_unit_test(test_keys_are_as_the_run_had_them),
                                        cmocka_unit_test(test_figures_are_of_all_cards),
+                                       cmocka_unit_test(test_json_has_units_and_types),
+                                       cmocka_unit_test(test_charts_have_units),
                                        cmocka_unit_test(test_simulated_times_are_not_drawn),
                                        cmocka_unit_test(test_measured_times_are_drawn),
                                        cmocka_unit_test(test_simulated_runs_have_predicted_speedups),
