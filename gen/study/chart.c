@@ -193,8 +193,26 @@ static int put_panels(const Comparison *c, bool predicted, int y, StrBuf *out) {
     return y;
 }
 
+/* A line below the panels for each run that was resumed. Without `out` returns only their height. */
+static int put_resumed(const Comparison *c, int y, StrBuf *out) {
+    int lines = 0;
+    for (int i = 0; i < c->count; i++) {
+        char text[LABEL_SIZE];
+        double step = resumed_after(c, &c->rows[i]);
+        if (step <= 0)
+            continue;
+        snprintf(text, sizeof text,
+                 "%s was resumed after step %.0f: its sums cover only the steps since then",
+                 c->rows[i].run->name, step);
+        lines++;
+        if (out)
+            put_text(out, MARGIN, y + lines * LINE, "note", text);
+    }
+    return lines * LINE;
+}
+
 void comparison_svg(const Comparison *c, StrBuf *out) {
-    int height = TITLE + MARGIN;
+    int height = TITLE + MARGIN + put_resumed(c, 0, NULL);
     for (int f = 0; f < c->figure_count; f++)
         height += is_drawn(c, f) ? panel_height(c) : 0;
     sb_printf(out,
@@ -211,6 +229,6 @@ void comparison_svg(const Comparison *c, StrBuf *out) {
              c->device[0] ? ", on " : "", c->device,
              c->simulated ? " (simulated)" : "");
     put_text(out, MARGIN, MARGIN + 12, "head", head);
-    put_panels(c, false, put_panels(c, true, TITLE, out), out);
+    put_resumed(c, put_panels(c, false, put_panels(c, true, TITLE, out), out), out);
     sb_puts(out, "</svg>\n");
 }

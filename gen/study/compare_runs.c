@@ -264,6 +264,11 @@ int figure_at(const Comparison *c, const char *path) {
     return -1;
 }
 
+double resumed_after(const Comparison *c, const Row *row) {
+    int first = figure_at(c, FIRST_STEP);
+    return first < 0 || isnan(row->figures[first].most) ? 0 : row->figures[first].most;
+}
+
 const char *figure_over(const Figure *figure) {
     static const char *const names[SUMS] = {
         [ONE_STEP] = "step",           [WHOLE_RUN] = "run",

@@ -24,6 +24,7 @@ static const Figure figures[] = {
     {"predicted.iteration_ms.median", TIME, "predicted: iteration", "ms", ONE_STEP},
     {"predicted.tokens_per_s", TIME, "predicted: throughput", "tokens/s", ONE_STEP},
     {"predicted.samples_per_s", TIME, "predicted: throughput", "samples/s", ONE_STEP},
+    {FIRST_STEP, LAUNCHES, NULL, "steps", WHOLE_RUN},
     {"steps", LAUNCHES, NULL, "steps", WHOLE_RUN},
     {"kernels.launches", LAUNCHES, "kernel launches", "launches", SUM_OF_STEPS},
     {"graphs.launches", LAUNCHES, NULL, "launches", SUM_OF_STEPS},

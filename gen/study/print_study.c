@@ -138,9 +138,10 @@ static size_t figure_width(const Comparison *c, int figure) {
     return name > cell ? name : cell;
 }
 
-/* Where times are simulated, predictions have a table of their own. */
+/* Where times are simulated, predictions have a table of their own. Resumed runs have a note. */
 static bool is_shown(const Comparison *c, int figure, bool predicted) {
-    return figure_measured(c, figure) && (!c->simulated || figure_predicted(c, figure) == predicted);
+    bool here = !c->simulated || figure_predicted(c, figure) == predicted;
+    return here && figure_measured(c, figure) && strcmp(c->figures[figure].path, FIRST_STEP) != 0;
 }
 
 /* `predicted` chooses between the two kinds of figures where times are simulated. */
@@ -213,6 +214,15 @@ static void print_legend(const Comparison *c, StrBuf *out) {
                      "the most.\n");
 }
 
+static void print_resumed(const Comparison *c, StrBuf *out) {
+    for (int i = 0; i < c->count; i++) {
+        double step = resumed_after(c, &c->rows[i]);
+        if (step > 0)
+            sb_printf(out, "\nRun %d was resumed after step %.0f: its sums cover only the steps since "
+                           "then.\n", i + 1, step);
+    }
+}
+
 static void print_stale(const Comparison *c, StrBuf *out) {
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->rows[i].run->state, RUN_STALE)) {
@@ -248,6 +258,7 @@ void comparison_text(const Comparison *c, StrBuf *out) {
     if (c->uneven[HELDOUT_MEAN])
         sb_puts(out, "\nThe runs were evaluated on different numbers of held-out targets: held-out "
                      "losses and\nmetrics are means over these, and have no ratio.\n");
+    print_resumed(c, out);
     print_stale(c, out);
     put_mixed(c, out);
 }

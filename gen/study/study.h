@@ -15,6 +15,9 @@
 
 #include <jansson.h>
 
+/* The path of the step after which a run began: above 0 if it was resumed. */
+#define FIRST_STEP "first_step"
+
 /* The state of a point whose program has changed since it ran. */
 #define RUN_STALE "stale"
 
@@ -113,6 +116,9 @@ bool figure_predicted(const Comparison *, int figure);
 bool figure_spreads(const Comparison *, int figure);
 /* Returns the figure of that path; -1: there is none. */
 int figure_at(const Comparison *, const char *path);
+/* Returns the step after which the run began, the last one of its repetitions; 0: at the start. Sums
+ * of a run that was resumed cover only its steps since then. */
+double resumed_after(const Comparison *, const Row *);
 /* "step", "run", "window", "training data" or "held-out data" */
 const char *figure_over(const Figure *);
 

@@ -186,6 +186,38 @@ static void test_charts_have_units(void **state) {
     sb_free(&out);
 }
 
+/* ---- resumed runs ---------------------------------------------------------------------------- */
+
+/* Both took two steps, so their sums are comparable, but only the first began at the start. */
+static void print_resumed(PrintComparison print, StrBuf *out) {
+    Run runs[] = {run_of("a", "{\"first_step\": 0, \"steps\": 2, \"kernels\": {\"launches\": 40}}"),
+                  run_of("b", "{\"first_step\": 3, \"steps\": 2, \"kernels\": {\"launches\": 40}}")};
+    Comparison c = compare(runs, 2);
+    print(&c, out);
+    free_runs(runs, 2);
+}
+
+static void test_resumed_runs_are_named(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_resumed(comparison_text, &out);
+    assert_non_null(strstr(out.text, "\nRun 2 was resumed after step 3: its sums cover only the steps"));
+    assert_null(strstr(out.text, "Run 1 was"));
+    assert_null(strstr(out.text, "first_step"));
+    sb_free(&out);
+    print_resumed(comparison_svg, &out);
+    assert_non_null(strstr(out.text, ">b was resumed after step 3: its sums cover only"));
+    assert_null(strstr(out.text, ">a was"));
+    sb_free(&out);
+    print_resumed(comparison_json, &out);
+    assert_non_null(strstr(out.text, "\"first_step\": 0.0"));
+    assert_non_null(strstr(out.text, "\"first_step\": 3.0"));
+    sb_free(&out);
+    print_resumed(comparison_csv, &out);
+    assert_non_null(strstr(out.text, ",first_step,steps,"));
+    sb_free(&out);
+}
+
 /* ---- simulated times ------------------------------------------------------------------------- */
 
 /* Prints the comparison of two reports of one run with one report of another, on two cards, which is
@@ -300,6 +332,7 @@ int main(void) {
                                        cmocka_unit_test(test_figures_are_of_all_cards),
                                        cmocka_unit_test(test_json_has_units_and_types),
                                        cmocka_unit_test(test_charts_have_units),
+                                       cmocka_unit_test(test_resumed_runs_are_named),
                                        cmocka_unit_test(test_simulated_times_are_not_drawn),
                                        cmocka_unit_test(test_measured_times_are_drawn),
                                        cmocka_unit_test(test_simulated_runs_have_predicted_speedups),
