@@ -67,7 +67,7 @@ static const Figure figures[] = {
     {"collectives.broadcast.bytes", COLLECTIVES, NULL, "bytes", SUM_OF_STEPS},
     {"collectives.gather.bytes", COLLECTIVES, NULL, "bytes", SUM_OF_STEPS},
     {"collectives.reduce.bytes", COLLECTIVES, NULL, "bytes", SUM_OF_STEPS},
-    {"memory.measured_peak_bytes", MEMORY, "arenas", "bytes", WHOLE_RUN},
+    {"memory.allocated_bytes", MEMORY, "allocated for arenas", "bytes", WHOLE_RUN},
     {"memory.process_peak_bytes", MEMORY, "process, peak", "bytes", WHOLE_RUN},
     {"predicted.memory.process_planned_bytes", MEMORY, "predicted: process, peak", "bytes",
      WHOLE_RUN},

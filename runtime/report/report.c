@@ -398,8 +398,8 @@ static void print_memory(FILE *out, const Rt *rt, const Memory *memory) {
     static const double mib = 1 << 20;
     const RtProgram *program = rt->program;
     bool several = cards_of(rt) > 1;
-    line(out, several ? "arenas, most on a card, MiB" : "arenas, MiB", "%.2f",
-         memory->measured / mib, memory->planned / mib);
+    line(out, several ? "allocated, most on a card, MiB" : "allocated for arenas, MiB", "%.2f",
+         memory->allocated / mib, memory->planned / mib);
     if (program->predicted.decoded_bytes)
         line(out, "weights kept decoded, MiB", "%.2f", NAN,
              (double)program->predicted.decoded_bytes / mib);

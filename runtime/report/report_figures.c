@@ -60,7 +60,7 @@ static double known(size_t bytes) { return bytes > 0 ? (double)bytes : NAN; }
 static Memory memory_of(const Rt *rt) {
     const RtPredicted *planned = &rt->program->predicted;
     return (Memory){.planned = (double)planned->arena_bytes,
-                    .measured = (double)arena_bytes(rt->program),
+                    .allocated = (double)arena_bytes(rt->program),
                     .process_planned = known(planned->process_bytes),
                     .process_peak = known(rt->measured.process_peak_bytes)};
 }

@@ -8,7 +8,7 @@ enum { FEEDINGS = 3 };
 
 /* Bytes on one card; NAN: unknown. */
 typedef struct {
-    double planned, measured; /* arenas */
+    double planned, allocated; /* arenas */
     double process_planned, process_peak;
 } Memory;
 

@@ -127,7 +127,7 @@ Memory ranks_memory(const Rt *rt) {
     Memory most = rt->by_rank->ranks[0].memory;
     for (int r = 1; r < rt->ranks; r++) {
         const Memory *m = &rt->by_rank->ranks[r].memory;
-        most = (Memory){fmax(most.planned, m->planned), fmax(most.measured, m->measured),
+        most = (Memory){fmax(most.planned, m->planned), fmax(most.allocated, m->allocated),
                         fmax(most.process_planned, m->process_planned),
                         fmax(most.process_peak, m->process_peak)};
     }
@@ -190,7 +190,7 @@ double ranks_flops(const Rt *rt) { return all_counts(rt).flops; }
 
 json_t *memory_json(const Memory *m) {
     return json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes", whole(m->planned),
-                     "measured_peak_bytes", whole(m->measured), "process_planned_bytes",
+                     "allocated_bytes", whole(m->allocated), "process_planned_bytes",
                      whole(m->process_planned), "process_peak_bytes",
                      whole(m->process_peak));
 }

@@ -96,7 +96,7 @@ def tell(program, out):
     report = read_report(out)
     memory = report["memory"]
     if memory["process_peak_bytes"]:
-        beside = (memory["process_peak_bytes"] - memory["measured_peak_bytes"]) / 2**20
+        beside = (memory["process_peak_bytes"] - memory["allocated_bytes"]) / 2**20
         planned = (memory["process_planned_bytes"] - memory["planned_bytes"]) / 2**20
         print(f"    {program} takes {beside:.0f} MiB beside its arenas, planned {planned:.0f} MiB")
     print(f"    versions: {json.dumps(report['versions'])}", flush=True)
@@ -198,7 +198,7 @@ def check_memory(gpu, program, folder):
     text = f"planned {planned / 2**20:.0f} MiB, at its peak {(peak or 0) / 2**20:.0f} MiB"
     judge(
         f"arenas of {program} take {memory['planned_bytes']} bytes",
-        memory["planned_bytes"] == memory["measured_peak_bytes"],
+        memory["planned_bytes"] == memory["allocated_bytes"],
         text,
     )
     judge(

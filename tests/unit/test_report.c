@@ -30,7 +30,8 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "kernels.launches", 70);
     assert_number(r, "graphs.launches", 21);
     assert_number(r, "copies.h2d.bytes", 448);
-    assert_number(r, "memory.measured_peak_bytes", 1300);
+    assert_number(r, "memory.allocated_bytes", 1300);
+    assert_null(find(r, "memory.measured_peak_bytes")); /* nothing measures the use of arenas */
     assert_number(r, "loss.first", 4);
     assert_number(r, "time.load_s", 1.5);
     assert_number(r, "time.train_s", 62.3);
@@ -78,6 +79,7 @@ static void lines_say_of_which_cards_they_are(void **state) {
     assert_text("report.txt", "tokens a second, all cards                      20000");
     assert_text("report.txt", "FLOPs a step, 1e9                                   -              6.000");
     assert_text("report.txt", "FLOPs a step, all cards, 1e9                        -             12.000");
+    assert_text("report.txt", "allocated, most on a card, MiB");
     assert_text("report.txt", "process, most on a card, peak MiB");
     assert_text("report.txt", "the model's own work on the first card:");
     rt.ranks = 1, rt.card_count = 3;
@@ -88,6 +90,7 @@ static void lines_say_of_which_cards_they_are(void **state) {
     rt.card_count = 1;
     write_report();
     assert_no_text("report.txt", " cards");
+    assert_text("report.txt", "allocated for arenas, MiB");
     assert_text("report.txt", "the model's own work on one card:");
 }
 
