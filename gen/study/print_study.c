@@ -192,6 +192,11 @@ static bool has_sums(const Comparison *c, SumOf sum) {
     return false;
 }
 
+static bool has(const Comparison *c, const char *path) {
+    int figure = figure_at(c, path);
+    return figure >= 0 && figure_measured(c, figure);
+}
+
 /* Says which figures are of one step and which are sums: their names do not show it. */
 static void print_legend(const Comparison *c, StrBuf *out) {
     if (c->reference < 0)
@@ -199,6 +204,11 @@ static void print_legend(const Comparison *c, StrBuf *out) {
     sb_puts(out, "\nOf one step: iteration_ms, feeding, communication and flops. iteration_ms is "
                  "taken over the\nsteps after the first, without profiled ones: median, and 10th "
                  "and 90th percentile, which\nneed two such steps. - means not measured.\n");
+    if (has(c, "tokens_per_s"))
+        sb_puts(out, "tokens_per_s counts the places of rows, padding included.\n");
+    if (has(c, "data.mean_tokens"))
+        sb_puts(out, "data is the training data; mean_tokens is the length of its samples after "
+                     "cutting to a row.\n");
     if (has_sums(c, SUM_OF_STEPS))
         sb_puts(out, "Sums over all steps of a run: launches, syncs, waits, skipped steps, and "
                      "counts and bytes of\ncopies and collectives.\n");

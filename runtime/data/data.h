@@ -36,12 +36,12 @@ typedef struct {
 typedef struct {
     int64_t train_rows, eval_rows; /* synthetic: 0 train rows, since it is endless */
     int64_t train_samples, eval_samples;
-    int64_t truncated;    /* samples, or pairs, cut to seq_len */
-    double mean_tokens;   /* per sample, or per pair (both sequences); 0: no tokens */
+    int64_t truncated;    /* samples, or pairs, cut to seq_len, held-out ones too */
+    double mean_tokens;   /* per training sample, or pair (both sequences), as cut; 0: no tokens */
     double padding_share, target_share; /* fractions of the places of all training rows */
     int64_t aimless_rows; /* training rows without a target */
     bool bytes;           /* text was read: each byte is a token */
-    int64_t skipped;      /* images left out as broken; pairs left out as too long */
+    int64_t skipped;      /* images left out as broken; pairs left out as too long; held-out ones too */
     uint64_t fingerprint; /* hash of the numbers of rows and of some rows spread over the training
                            * and the held-out data (for a folder of images: of their names and
                            * classes); detects other data */

@@ -482,6 +482,11 @@ static void print_notes(FILE *out, const Rt *rt) {
             "with zeros. Backward of\nattention counts twice its forward. A frozen weight has no "
             "gradient, so none is counted.\n",
             rt->ranks > 1 ? "the first" : "one");
+    if (loader_facts(rt->loader)->mean_tokens > 0)
+        fprintf(out,
+                "\nTokens a second are places of rows, padding included. Mean tokens, after cutting, "
+                "and shares of\nplaces are of the training data; what was cut or left out is counted "
+                "in the held-out data too.\n");
     if (rt->numa.node >= 0)
         fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
     else

@@ -186,6 +186,23 @@ static void test_charts_have_units(void **state) {
     sb_free(&out);
 }
 
+/* Only runs of text have tokens, which include padding. */
+static void test_legend_explains_tokens(void **state) {
+    (void)state;
+    static const char *const reports[] = {"{\"tokens_per_s\": 9.0, \"data\": {\"mean_tokens\": 5.5}}",
+                                          "{\"samples_per_s\": 9.0}"};
+    for (int i = 0; i < 2; i++) {
+        Run run = run_of("a", reports[i]);
+        StrBuf out = {0};
+        Comparison c = compare(&run, 1);
+        comparison_text(&c, &out);
+        assert_true(i == !strstr(out.text, "\ntokens_per_s counts the places of rows, padding included.\n"));
+        assert_true(i == !strstr(out.text, "; mean_tokens is the length of its samples after cutting"));
+        sb_free(&out);
+        free_runs(&run, 1);
+    }
+}
+
 /* ---- resumed runs ---------------------------------------------------------------------------- */
 
 /* Both took two steps, so their sums are comparable, but only the first began at the start. */
@@ -332,6 +349,7 @@ int main(void) {
                                        cmocka_unit_test(test_figures_are_of_all_cards),
                                        cmocka_unit_test(test_json_has_units_and_types),
                                        cmocka_unit_test(test_charts_have_units),
+                                       cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
                                        cmocka_unit_test(test_simulated_times_are_not_drawn),
                                        cmocka_unit_test(test_measured_times_are_drawn),

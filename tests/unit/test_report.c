@@ -243,6 +243,14 @@ static void what_the_compiler_compares_is_reported(void **state) {
     json_decref(pairs);
 }
 
+/* What is counted where, in the text; only text has padding. */
+static void data_says_what_it_counts(void **state) {
+    (void)state;
+    write_report();
+    assert_text("report.txt", "\nTokens a second are places of rows, padding included. Mean tokens, after cutting,");
+    assert_text("report.txt", "are of the training data; what was cut or left out is counted in the held-out data too.\n");
+}
+
 static void the_loss_scale_is_reported(void **state) {
     (void)state;
     static const RtLossScale scale = {0, 4, 8, 65536};
@@ -286,6 +294,7 @@ int main(void) {
         T(no_footnote_without_a_window),
         T(evaluations_are_reported),
         T(what_the_compiler_compares_is_reported),
+        T(data_says_what_it_counts),
         T(the_loss_scale_is_reported),
         T(losses_are_listed_by_step),
     };
