@@ -410,6 +410,18 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
     return sweep;
 }
 
+enum { MOST_NAMED = 12 };
+
+/* "its points are a, b", or how many there are if these are too many for a line. */
+static const char *points_text(Arena *arena, const char *const *names, int count) {
+    if (count > MOST_NAMED)
+        return arena_printf(arena, "it has %d points, which --plan lists", count);
+    const char *text = arena_printf(arena, "its points are %s", names[0]);
+    for (int i = 1; i < count; i++)
+        text = arena_printf(arena, "%s, %s", text, names[i]);
+    return text;
+}
+
 const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name) {
     const char **names = arena_array(arena, (size_t)sweep->count, sizeof *names);
     Sweep *alone = arena_alloc(arena, sizeof *alone);
@@ -423,9 +435,9 @@ const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name) {
         }
     }
     const char *nearest = nearest_name(name, names, sweep->count);
+    const char *points = points_text(arena, names, sweep->count);
     user_error((Pos){0},
-               arena_printf(arena, nearest ? "did you mean %s?" : "the first is %s",
-                            nearest ? nearest : names[0]),
+               nearest ? arena_printf(arena, "did you mean %s? %s", nearest, points) : points,
                "the study has no point %s", name);
 }
 
