@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, FIGURES };
-enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
+/* Text and Markdown have the first SHOWN. */
+enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, SHOWN };
+enum { LAUNCHES = SHOWN, INPUT_BYTES, COMM_BYTES, EXPOSED_MS, MODEL_FLOPS, PEAK_SHARE, FIGURES };
+enum { COLUMNS = SHOWN + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
     [CARDS] = {"cards", 0, NULL, "cards", WHOLE_RUN},
@@ -20,6 +22,12 @@ static const Figure figures[FIGURES] = {
     [PROCESS] = {"process_bytes", 0, "memory per card", "bytes", WHOLE_RUN},
     [STEP_MS] = {"step_ms", 0, "step, predicted", "ms", ONE_STEP},
     [RATE] = {"per_second", 0, "tokens, or samples, of all cards", "1/s", ONE_STEP},
+    [LAUNCHES] = {"kernel_launches", 0, NULL, "launches", ONE_STEP},
+    [INPUT_BYTES] = {"h2d_bytes", 0, NULL, "bytes", ONE_STEP},
+    [COMM_BYTES] = {"communication_bytes", 0, NULL, "bytes", ONE_STEP},
+    [EXPOSED_MS] = {"exposed_ms", 0, NULL, "ms", ONE_STEP},
+    [MODEL_FLOPS] = {"model_flops", 0, NULL, "FLOP", ONE_STEP},
+    [PEAK_SHARE] = {"share_of_peak", 0, NULL, "share", ONE_STEP},
 };
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
@@ -52,6 +60,10 @@ static double activation_bytes(const Plan *plan) {
     return (double)(plan->peak.bytes + kept);
 }
 
+static double share_of_peak(const Plan *plan) {
+    return 1e3 * plan->step.model_flops / plan->step.ms / plan->device->peak_flops[plan_rate(plan)];
+}
+
 static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
     static const Role weights[] = {ROLE_FROZEN, ROLE_WEIGHT, ROLE_ADAPTER, ROLE_BUFFER};
     static const Role training[] = {ROLE_GRADIENT, ROLE_OPTIMIZER};
@@ -76,6 +88,12 @@ static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
         [PROCESS] = (double)plan->process_bytes,
         [STEP_MS] = plan->step.ms,
         [RATE] = 1e3 * plan_step_rows(plan) / plan->step.ms,
+        [LAUNCHES] = plan_step_kernels(plan),
+        [INPUT_BYTES] = plan_step_input_bytes(plan),
+        [COMM_BYTES] = plan_exchanged(plan).bytes,
+        [EXPOSED_MS] = plan->exposed_ms,
+        [MODEL_FLOPS] = plan->step.model_flops,
+        [PEAK_SHARE] = share_of_peak(plan),
     };
     for (int i = 0; i < FIGURES; i++)
         row.figures[i] = (Spread){values[i], values[i], values[i]};
@@ -151,7 +169,7 @@ static Bytes bytes_of(const Comparison *c, int figure) {
 static bool is_bytes(int figure) { return figure >= WEIGHTS && figure <= PROCESS; }
 
 static void head_cells(const Comparison *c, const char *things, Cells cells) {
-    static const char *const titles[FIGURES] = {[WEIGHTS] = "weights",
+    static const char *const titles[SHOWN] = {[WEIGHTS] = "weights",
                                                 [TRAINING] = "gradients, optimizer",
                                                 [ACTIVATIONS] = "activations",
                                                 [PROCESS] = "per card"};
@@ -161,19 +179,19 @@ static void head_cells(const Comparison *c, const char *things, Cells cells) {
     snprintf(cells[CARDS + 1], CELL_SIZE, "cards");
     snprintf(cells[STEP_MS + 1], CELL_SIZE, "step, ms");
     snprintf(cells[RATE + 1], CELL_SIZE, "%s per second", things);
-    cells[FIGURES + 1][0] = '\0';
+    cells[SHOWN + 1][0] = '\0';
 }
 
 static void row_cells(const Comparison *c, const Row *row, Cells cells) {
     snprintf(cells[0], CELL_SIZE, "%s", row->run->name);
-    for (int f = 0; f < FIGURES; f++) {
+    for (int f = 0; f < SHOWN; f++) {
         double value = row->figures[f].median;
         int digits = f != STEP_MS ? 0 : value >= 10 ? 1 : 3;
         Bytes bytes = is_bytes(f) ? bytes_of(c, f) : (Bytes){"", 1, digits};
         snprintf(cells[f + 1], CELL_SIZE, "%.*f", bytes.digits, value / bytes.size);
     }
     bool fits = !strcmp(row->run->state, "fits");
-    snprintf(cells[FIGURES + 1], CELL_SIZE, "%s", fits ? "" : row->run->state);
+    snprintf(cells[SHOWN + 1], CELL_SIZE, "%s", fits ? "" : row->run->state);
 }
 
 static void put_markdown(Cells *table, int rows, StrBuf *out) {
@@ -182,7 +200,7 @@ static void put_markdown(Cells *table, int rows, StrBuf *out) {
             sb_printf(out, "| %s%s", table[i][k], table[i][k][0] ? " " : "");
         sb_puts(out, "|\n");
         for (int k = 0; i == 0 && k < COLUMNS; k++)
-            sb_puts(out, k == 0 ? "| ---" : k <= FIGURES ? " | ---:" : " | --- |\n");
+            sb_puts(out, k == 0 ? "| ---" : k <= SHOWN ? " | ---:" : " | --- |\n");
     }
 }
 
@@ -196,7 +214,7 @@ static int width_of(Cells *table, int rows, int column) {
 static void put_aligned(Cells *table, int rows, StrBuf *out) {
     for (int i = 0; i < rows; i++) {
         sb_printf(out, "%-*s", width_of(table, rows, 0), table[i][0]);
-        for (int k = 1; k <= FIGURES; k++)
+        for (int k = 1; k <= SHOWN; k++)
             sb_printf(out, "  %*s", width_of(table, rows, k), table[i][k]);
         sb_printf(out, "%s%s\n", table[i][COLUMNS - 1][0] ? "  " : "", table[i][COLUMNS - 1]);
     }

@@ -431,6 +431,25 @@ test_formats_of_one_plan() {
     [ $? -eq 1 ] && grep -q '"state": "too large"' "$work/plan.json"
 }
 
+# The table has the figures of a step under the names of plan.json, program.c and --scaling.
+test_table_has_figures_of_a_step() {
+    set -- $spec --set parallelism.data_parallel_replicate_degree=2
+    emit "$@" -o "$work/two" && "$gen" "$@" --plan --format json >"$work/table.json" || return 1
+    python3 - "$work/two" "$work/table.json" <<'CHECK'
+import json, re, sys
+plan, table = json.load(open(sys.argv[1] + "/plan.json")), json.load(open(sys.argv[2]))
+program = open(sys.argv[1] + "/program.c").read()
+expected = {name: float(re.search(rf"\.{name} = ([0-9.e+]+)", program)[1]) for name in ("kernel_launches", "h2d_bytes")}
+expected |= {name: plan["step"][name] for name in ("model_flops", "share_of_peak")}
+expected["exposed_ms"] = plan["communication"]["exposed_ms"]
+expected["communication_bytes"] = sum(kind["bytes"] for kind in plan["collectives"].values())
+for name, value in expected.items():
+    found = table["runs"][0]["figures"][name]
+    assert value > 0 and abs(found - value) <= 1e-9 * value, (name, found, value)
+    assert table["figures"][name]["over"] == "step" and table["figures"][name]["unit"], name
+CHECK
+}
+
 # Products and convolutions have no number of instructions.
 test_uncounted_is_null() {
     emit tests/golden/cnn.toml -o "$work/counts" || return 1
