@@ -504,7 +504,12 @@ mutant speed_up_beside_no_card gen/study/scaling.c \
     'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
 mutant wait_of_one_call gen/study/compare_runs.c 'count * IDLE_MS' '(count > 0) * IDLE_MS' tests/study/run.sh
 mutant window_beside_a_longer_one gen/study/compared_figures.h \
-    '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
+    '{"kernels.ms", LAUNCHES, NULL, "ms", SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, "ms", ONE_STEP}' \
+    tests/study/run.sh
+mutant peak_flops_of_another_rate gen/study/predicted.c \
+    'peak_flops[plan_rate(plan)]' 'peak_flops[0]' tests/emit/run.sh table_has_figures_of_a_step
+mutant resumed_run_without_a_note gen/study/compare_runs.c \
+    '0 : row->figures[first].most' '0 : 0' build/unit/test_print_study
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
 mutant crashed_point_goes_on runtime/scripts/study.sh '29|30|31|37' '29|3[0-9]|37' tests/study/run.sh
