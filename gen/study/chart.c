@@ -146,12 +146,9 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
 static void title_of(const Comparison *c, int figure, char text[LABEL_SIZE]) {
     const Figure *f = &c->figures[figure];
     bool named = !f->unit[0] || strstr(f->chart, f->unit); /* as "launches" is by its chart */
-    int steps = figure_at(c, "steps"), first = 0;
     char sum[64] = "";
-    while (steps >= 0 && first < c->count - 1 && isnan(c->rows[first].figures[steps].median))
-        first++;
-    if (f->sum == SUM_OF_STEPS && steps >= 0)
-        snprintf(sum, sizeof sum, "sum over %.0f steps", c->rows[first].figures[steps].median);
+    if (f->sum == SUM_OF_STEPS)
+        snprintf(sum, sizeof sum, "sum over %.0f steps", largest(c, figure_at(c, "steps")));
     const char *unit = named ? "" : f->unit, *comma = unit[0] && sum[0] ? ", " : "";
     bool more = unit[0] || sum[0];
     snprintf(text, LABEL_SIZE, "%s%s%s%s%s%s", f->chart, more ? " (" : "", unit, comma, sum,

@@ -270,11 +270,12 @@ double resumed_after(const Comparison *c, const Row *row) {
 }
 
 const char *figure_over(const Figure *figure) {
+    static const char heldout[] = "held-out data";
     static const char *const names[SUMS] = {
-        [ONE_STEP] = "step",           [WHOLE_RUN] = "run",
-        [IN_WINDOW] = "window",        [TRAINING_DATA] = "training data",
-        [HELDOUT_DATA] = "held-out data", [SUM_OF_STEPS] = "run",
-        [SUM_OF_WINDOW] = "window",    [HELDOUT_MEAN] = "held-out data"};
+        [ONE_STEP] = "step",        [WHOLE_RUN] = "run",
+        [SUM_OF_STEPS] = "run",     [IN_WINDOW] = "window",
+        [SUM_OF_WINDOW] = "window", [TRAINING_DATA] = "training data",
+        [HELDOUT_DATA] = heldout,   [HELDOUT_MEAN] = heldout};
     return names[figure->sum];
 }
 

@@ -62,10 +62,10 @@ typedef struct {
 /* A line of the comparison. */
 typedef struct {
     const Run *run;
-    const char **keys;  /* values of the differing keys, as text; "-": no effect here */
+    const char **keys;   /* values of the differing keys, as text; "-": no effect here */
     const Toml **values; /* the same in their own types; NULL: no effect here */
-    Spread *figures;    /* [Comparison.figure_count] */
-    const char *device; /* its name; NULL: the run has not finished */
+    Spread *figures;     /* [Comparison.figure_count] */
+    const char *device;  /* its name; NULL: the run has not finished */
 } Row;
 
 typedef struct {
