@@ -433,7 +433,7 @@ test_formats_of_one_plan() {
 
 # The table has the figures of a step under the names of plan.json, program.c and --scaling.
 test_table_has_figures_of_a_step() {
-    set -- $spec --set parallelism.data_parallel_replicate_degree=2
+    set -- $spec --set parallelism.data_parallel_replicate_degree=2 --set precision.dtype=bf16
     emit "$@" -o "$work/two" && "$gen" "$@" --plan --format json >"$work/table.json" || return 1
     python3 - "$work/two" "$work/table.json" <<'CHECK'
 import json, re, sys
