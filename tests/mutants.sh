@@ -500,14 +500,12 @@ mutant window_of_another_run_left runtime/report/report.c \
     '    trace_remove(rt);' '' tests/runtime/run.sh profiling_without_a_window
 mutant tied_parameters_counted_twice runtime/params/param_count.c \
     'if (strcmp(list->items[i].name, name) == 0)' 'if (name == NULL)' tests/dist/run.sh stages_tied
-mutant speed_up_beside_no_card gen/study/scaling.c \
-    'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
 mutant wait_of_one_call gen/study/compare_runs.c 'count * IDLE_MS' '(count > 0) * IDLE_MS' tests/study/run.sh
 mutant window_beside_a_longer_one gen/study/compared_figures.h \
     '{"kernels.ms", LAUNCHES, NULL, "ms", SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, "ms", ONE_STEP}' \
     tests/study/run.sh
 mutant peak_flops_of_another_rate gen/study/predicted.c \
-    'peak_flops[plan_rate(plan)]' 'peak_flops[0]' tests/emit/run.sh table_has_figures_of_a_step
+    'peak_flops[program_rate(plan->program)]' 'peak_flops[0]' tests/emit/run.sh table_has_figures_of_a_step
 mutant resumed_run_without_a_note gen/study/compare_runs.c \
     '0 : row->figures[first].most' '0 : 0' build/unit/test_print_study
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \

@@ -61,7 +61,8 @@ static double activation_bytes(const Plan *plan) {
 }
 
 static double share_of_peak(const Plan *plan) {
-    return 1e3 * plan->step.model_flops / plan->step.ms / plan->device->peak_flops[plan_rate(plan)];
+    double peak = plan->device->peak_flops[program_rate(plan->program)];
+    return 1e3 * plan->step.model_flops / plan->step.ms / peak;
 }
 
 static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
