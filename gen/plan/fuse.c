@@ -1,8 +1,6 @@
 /* Joins two bodies. */
 #include "plan/fuse.h"
 
-#include <string.h>
-
 #include "plan/kernel_names.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"

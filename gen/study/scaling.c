@@ -6,10 +6,7 @@
 #include "plan/fit.h"
 #include "plan/print_plan.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES, FIGURES };
 
