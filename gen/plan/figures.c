@@ -58,9 +58,9 @@ double plan_step_ms(const Plan *plan, double device_ms, bool overlap) {
     return own + fmax(device_ms, beside + plan->launching_ms);
 }
 
-bool plan_is_bound_by_copies(const Plan *plan) {
-    return plan->spec->compile.overlap && plan->step.ms > plan->device_ms &&
-           plan->copying_ms > plan->launching_ms;
+bool plan_is_bound_by_host(const Plan *plan) {
+    double waits_ms = plan->spec->compile.overlap ? 0 : plan->copying_ms;
+    return plan->step.ms > waits_ms + plan->device_ms;
 }
 
 Exchanged plan_exchanged(const Plan *plan) {

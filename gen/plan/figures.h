@@ -17,8 +17,9 @@ double plan_step_input_bytes(const Plan *);
 /* Time of a step whose device works for `device_ms`, with copies of batches and the host's launches. If
  * `overlap`, the device works meanwhile on what came before; else it waits for the copies. */
 double plan_step_ms(const Plan *, double device_ms, bool overlap);
-/* Whether a step takes longer than its device works, because copies of batches take even longer. */
-bool plan_is_bound_by_copies(const Plan *);
+/* Whether a step takes longer than its device works and waits for copies of batches, because the host
+ * takes even longer to launch graphs and, with compile.overlap, to copy batches. */
+bool plan_is_bound_by_host(const Plan *);
 /* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
 /* Cards of all ranks and stages. */

@@ -203,18 +203,22 @@ static void print_side_stream(const Plan *plan, StrBuf *out) {
                   launches, plan->beside_ms);
 }
 
-/* Without overlap, and where copies take longer than the device works, the entries add up to less than
- * the step. */
-void print_copying(const Plan *plan, StrBuf *out) {
+/* Without overlap, and where the host takes longer than the device, the entries add up to less than the
+ * step. */
+void print_host(const Plan *plan, StrBuf *out) {
     static const double least_shown_ms = 0.0005;
     const char *memory = plan->spec->data.pin_memory ? "pinned" : "pageable";
-    if (plan_is_bound_by_copies(plan))
-        sb_printf(out,
-                  "bound by copying batches: %.3f ms from %s memory; the device works for %.3f ms\n",
-                  plan->copying_ms, memory, plan->device_ms);
-    else if (!plan->spec->compile.overlap && plan->copying_ms >= least_shown_ms)
+    bool copies = plan->copying_ms >= least_shown_ms, overlap = plan->spec->compile.overlap;
+    if (copies && !overlap)
         sb_printf(out, "copying batches: %.3f ms of this, from %s memory, while the device waits\n",
                   plan->copying_ms, memory);
+    if (!plan_is_bound_by_host(plan))
+        return;
+    sb_puts(out, "bound by the host: ");
+    if (copies && overlap)
+        sb_printf(out, "%.3f ms to copy batches from %s memory, ", plan->copying_ms, memory);
+    sb_printf(out, "%.3f ms to launch graphs; the device works for %.3f ms\n", plan->launching_ms,
+              plan->device_ms);
 }
 
 static void print_copies(const Plan *plan, StrBuf *out) {
@@ -303,7 +307,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(plan_step_rows(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
-    print_copying(plan, out);
+    print_host(plan, out);
     print_side_stream(plan, out);
     print_cards(plan, out);
 }
@@ -376,6 +380,7 @@ static json_t *step_json(const Plan *plan) {
     double peak = plan->device->peak_flops[program_rate(plan->program)];
     json_object_set_new(step, "device_ms", json_real(plan->device_ms));
     json_object_set_new(step, "copying_ms", json_real(plan->copying_ms));
+    json_object_set_new(step, "launching_ms", json_real(plan->launching_ms));
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
     json_object_set_new(step, plan->program->unit.plural, json_real(plan_step_rows(plan)));
     json_object_set_new(step, plan->program->unit.rate,

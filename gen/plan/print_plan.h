@@ -12,8 +12,8 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);
 
 /* "whose step takes 12.345 ms" and a line's end, of the single card that a speed-up refers to. */
 void print_one_card(const Plan *, StrBuf *);
-/* A line on copies of batches if they make the step longer. */
-void print_copying(const Plan *, StrBuf *);
+/* Lines on copies of batches and launches of graphs if they make the step longer. */
+void print_host(const Plan *, StrBuf *);
 
 enum { MIB = 1048576 }; /* the unit of memory in reports */
 

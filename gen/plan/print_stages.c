@@ -57,7 +57,7 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
         print_stage(stages[s], out);
     sb_puts(out, "\n");
     print_step(first, out);
-    print_copying(first, out);
+    print_host(first, out);
     int64_t cards = mesh_ranks(&first->program->mesh, GROUP_WORLD);
     sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency), ",
               (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards);

@@ -180,8 +180,24 @@ static void test_copies_of_batches_lengthen_the_step(void **state) {
     assert_float_equal(between->step.ms, between->device_ms + between->copying_ms, 1e-9);
     assert_float_equal(pageable->step.ms, pageable->copying_ms + launching, 1e-9);
     expect_line(between, "\ncopying batches: %.3f ms of this, from pinned memory", between->copying_ms);
-    expect_line(pageable, "\nbound by copying batches: %.3f ms from pageable memory",
+    expect_line(pageable, "\nbound by the host: %.3f ms to copy batches from pageable memory, ",
                 pageable->copying_ms);
+    expect_line(pageable, " memory, %.3f ms to launch graphs", launching);
+    arena_free(&arena);
+}
+
+/* One process launches graphs for all cards, which takes longer than these work. */
+static void test_launches_of_graphs_lengthen_the_step(void **state) {
+    (void)state;
+    Arena arena = {0};
+    static const char *const sets[] = {"training.per_device_train_batch_size=8",
+                                       "parallelism.data_parallel_replicate_degree=8",
+                                       "parallelism.data_parallel_mode=dp", "compile.overlap=false"};
+    Plan *beside = plan_of_text(&arena, pictures, sets, 3);
+    Plan *between = plan_of_text(&arena, pictures, sets, 4);
+    assert_true(beside->launching_ms > beside->device_ms);
+    expect_line(beside, " memory, %.3f ms to launch graphs", beside->launching_ms);
+    expect_line(between, "\nbound by the host: %.3f ms to launch graphs", between->launching_ms);
     arena_free(&arena);
 }
 
@@ -328,6 +344,7 @@ int main(void) {
                                        cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
                                        cmocka_unit_test(test_only_products_are_work_of_the_model),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
+        cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
                                        cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
