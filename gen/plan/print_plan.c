@@ -416,7 +416,7 @@ static void set_collectives(const Plan *plan, json_t *root) {
     json_object_set_new(root, "collectives", kinds);
 }
 
-static json_t *one_card_json(const Plan *plan) {
+json_t *one_card_json(const Plan *plan) {
     return json_pack("{s:f, s:b, s:b}", "ms", plan->alone_ms, "recomputes", plan->alone_recomputes,
                      "fits", plan->alone_fits);
 }

@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 #include "plan/plan.h"
 
+#include <jansson.h>
+
 void plan_print_text(const Plan *, StrBuf *); /* plan.txt and the terminal */
 void plan_print_json(const Plan *, StrBuf *); /* plan.json */
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *);
@@ -12,6 +14,7 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);
 
 /* "whose step takes 12.345 ms" and a line's end, of the single card that a speed-up refers to. */
 void print_one_card(const Plan *, StrBuf *);
+json_t *one_card_json(const Plan *);
 /* Lines on copies of batches and launches of graphs if they make the step longer. */
 void print_host(const Plan *, StrBuf *);
 

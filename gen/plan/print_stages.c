@@ -87,13 +87,15 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {
     for (int s = 0; s < count; s++)
         json_array_append_new(rows, stage_json(stages[s]));
     json_t *root =
-        json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:{s:f, s:I}, s:f, s:f, s:o}", "experiment",
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:I}, s:f, s:f, s:o}", "experiment",
                   first->spec->name, "spec_sha256", first->spec->sha256, "repeats",
                   (json_int_t)first->spec->benchmark.repeats, "device", first->device->name,
                   "precision", choice_name(KEY_precision_dtype, (int)first->spec->precision.dtype),
-                  "schedule", schedule_name(first), "step", "ms", first->step.ms, "micro_steps",
+                  "schedule", schedule_name(first), "step", "ms", first->step.ms, "device_ms",
+                  first->device_ms, "copying_ms", first->copying_ms, "micro_steps",
                   (json_int_t)first->program->micro_steps, "bubble", first->bubble, "ideal_bubble",
                   ideal_bubble(first), "stages", rows);
     json_object_set_new(root, "speedup", json_real(plan_speedup(first)));
+    json_object_set_new(root, "one_card", one_card_json(first));
     sb_put_json(out, root);
 }
