@@ -614,6 +614,10 @@ mutant filters_back_are_no_work gen/graph/ops_depthwise.c \
     'return flops_of_windows(op, op->in[0]);' 'return 0 * flops_of_windows(op, op->in[0]);' build/unit/test_predict
 mutant copies_hidden_all_the_same gen/plan/predict.c \
     'plan->spec->compile.overlap);' 'true);' build/unit/test_predict
+mutant launches_of_graphs_unsaid gen/plan/figures.c \
+    'return plan->step.ms > waits_ms + plan->device_ms;' \
+    'return plan->step.ms > waits_ms + plan->device_ms && plan->copying_ms > plan->launching_ms;' \
+    build/unit/test_predict
 mutant more_exposed_than_exchanged gen/plan/predict.c 'fmin(waited, all)' 'waited' build/unit/test_side_stream
 mutant saved_by_one_of_two_streams gen/plan/print_plan.c 'return fmin(side, others);' 'return side;' \
     build/unit/test_side_stream
