@@ -80,7 +80,7 @@ static void put_row(const Comparison *c, int i, const Plan *plan, StrBuf *out) {
     sb_printf(out, "%5d %6d %11.3f %9.2f %10.1f %% %9.3f %11.3f %11.2f%s\n", cards,
               (int)ceil_div(cards, node), at(c, i, STEP_MS), at(c, i, SPEEDUP),
               100 * at(c, i, EFFICIENCY), at(c, i, COMM_MS), at(c, i, EXPOSED_MS),
-              at(c, i, RANK_BYTES) / 1048576, plan_fits(plan) ? "" : "   too large");
+              at(c, i, RANK_BYTES) / MIB, plan_fits(plan) ? "" : "   too large");
 }
 
 static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *out) {
@@ -107,7 +107,7 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
     if (plans[c->count - 1]->program->cards == 1)
         sb_printf(out, "several cards: MiB / rank include %.0f for each of NCCL's communicators\n",
-                  (double)device->collective_bytes / 1048576);
+                  (double)device->collective_bytes / MIB);
     if (plans[0]->program->stage.count > 1)
         sb_puts(out,
                 "communication and memory are those of the stage that needs the most memory\n");
