@@ -35,7 +35,8 @@ static Row row_of(Arena *arena, const Plan *plan) {
     *cards = (Toml){.kind = TOML_INT, .integer = plan_cards(plan)};
     row.values[0] = cards;
     row.keys[0] = arena_printf(arena, "%d", plan_cards(plan));
-    *run = (Run){.name = arena_printf(arena, "%d cards", plan_cards(plan)),
+    const char *plural = plan_cards(plan) > 1 ? "s" : "";
+    *run = (Run){.name = arena_printf(arena, "%d card%s", plan_cards(plan), plural),
                  .state = plan_fits(plan) ? "fits" : "too large",
                  .repeats = 1};
     const double values[FIGURES] = {
