@@ -191,11 +191,14 @@ int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *fo
     int count = 0, good = 0;
     cublasLtMatmulPreference_t preference = preference_of(rt, index);
     set_bias(gemm, row, gemm->alignment[BIAS]);
-    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
-                                    gemm->layout[C], gemm->layout[C], preference, most, found,
-                                    &count),
-          "cublasLtMatmulAlgoGetHeuristic", row->name);
+    cublasStatus_t status = lt.MatmulAlgoGetHeuristic(
+        gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B], gemm->layout[C],
+        gemm->layout[C], preference, most, found, &count);
     lt.MatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED)
+        count = 0; /* of types or an epilogue that no algorithm has */
+    else
+        check(status, "cublasLtMatmulAlgoGetHeuristic", row->name);
     for (int i = 0; i < count; i++)
         if (found[i].state == CUBLAS_STATUS_SUCCESS)
             found[good++] = found[i];
