@@ -37,15 +37,16 @@ void process_memory_open(Rt *rt) {
     char error[1024];
     if (rt->device.simulated || !dynlib_open(LIB_NVML, error, sizeof error))
         return;
-    bool whole = take(&nvml.init, "nvmlInit_v2") &&
-                 take(&nvml.find, "nvmlDeviceGetHandleByPciBusId_v2") &&
-                 take(&nvml.memory_info, "nvmlDeviceGetMemoryInfo");
-    if (!whole || nvml.init() != 0 || nvml.find(rt->device.pci_bus_id, &device) != 0)
-        device = NULL;
-    rt->device.used_before = used_bytes();
-    if (!device || !take(&nvml.driver_version, "nvmlSystemGetDriverVersion") ||
+    if (!take(&nvml.init, "nvmlInit_v2") || nvml.init() != 0)
+        return;
+    if (!take(&nvml.driver_version, "nvmlSystemGetDriverVersion") ||
         nvml.driver_version(rt->device.driver, sizeof rt->device.driver) != 0)
         rt->device.driver[0] = '\0';
+    bool whole = take(&nvml.find, "nvmlDeviceGetHandleByPciBusId_v2") &&
+                 take(&nvml.memory_info, "nvmlDeviceGetMemoryInfo");
+    if (!whole || nvml.find(rt->device.pci_bus_id, &device) != 0)
+        device = NULL;
+    rt->device.used_before = used_bytes();
 }
 
 void process_memory_measure(Rt *rt) {

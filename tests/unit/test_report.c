@@ -135,6 +135,11 @@ static void what_was_not_measured_is_null(void **state) {
 
 static void the_driver_is_named_by_nvml(void **state) {
     (void)state;
+    nvml_finds = 6; /* a device that NVML does not know has the same driver */
+    process_memory_open(&rt);
+    nvml_finds = 0;
+    assert_int_equal(rt.device.used_before, 0);
+    assert_string_equal(rt.device.driver, "580.65.06");
     process_memory_open(&rt);
     assert_int_equal(rt.device.used_before, 100);
     write_report();
