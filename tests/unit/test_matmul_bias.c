@@ -79,10 +79,11 @@ static void sums_over_ranks(void **state) {
     EXPECT(BIASES / 2, BIASES / 2, "parallelism.tensor_parallel_degree=2");
 }
 
-typedef enum { NOTHING, READS_RESULT, WRITES_OPERAND } Between;
+typedef enum { NOTHING, READS_RESULT, WRITES_OPERAND, READS_LATER } Other;
 
-/* Whether the first product of evaluation includes the bias if another op comes between the two. */
-static bool joins(Between between) {
+/* Whether the first product of evaluation includes the bias if another op comes between the two, or
+ * later. */
+static bool joins(Other other) {
     Program *p = program_of((const char *const[MOST_SETS]){"compile.matmul_bias=false"});
     Spec *spec = spec_of_text(&arena, gpt2, NULL, 0);
     Graph *graph = &p->entry[ENTRY_EVALUATE];
@@ -94,9 +95,9 @@ static bool joins(Between between) {
     Value *y = product->out[0], *x = product->in[0];
     Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
-        if (i == at && between == READS_RESULT)
+        if (i == at + (other == READS_LATER) && (other == READS_RESULT || other == READS_LATER))
             op_add(p, graph, OP_relu, "reader", &y, 1, (Attr){0}, product->pos);
-        if (i == at && between == WRITES_OPERAND)
+        if (i == at && other == WRITES_OPERAND)
             op_add_into(p, graph, OP_relu, "writer", &x, 1, &x, 1, (Attr){0}, product->pos);
         graph_add(p, graph, old.ops[i]);
     }
@@ -104,11 +105,12 @@ static bool joins(Between between) {
     return add_bias->kind == OP_matmul_bias;
 }
 
-static void nothing_may_come_between(void **state) {
+static void nothing_else_may_use_the_two(void **state) {
     (void)state;
     assert_true(joins(NOTHING));
     assert_false(joins(READS_RESULT));
     assert_false(joins(WRITES_OPERAND));
+    assert_false(joins(READS_LATER));
 }
 
 int main(void) {
@@ -116,7 +118,7 @@ int main(void) {
         cmocka_unit_test_teardown(products_include_biases, free_arena),
         cmocka_unit_test_teardown(adapters, free_arena),
         cmocka_unit_test_teardown(sums_over_ranks, free_arena),
-        cmocka_unit_test_teardown(nothing_may_come_between, free_arena),
+        cmocka_unit_test_teardown(nothing_else_may_use_the_two, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
