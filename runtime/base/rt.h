@@ -128,7 +128,7 @@ typedef struct {
     RtEvaluation converted;        /* after training, with the weights that `convert` leaves */
     double loss_scale;             /* at the end; 0: the program has none */
     int64_t skipped_steps;         /* steps without an update, including those before a resume */
-    double load_ms;                /* wall time from the program's start to the loop; 0: unknown */
+    double load_ms;                /* wall time until steps or evaluations can begin; 0: unknown */
     double train_ms;               /* wall time of the loop without evaluation */
     size_t process_peak_bytes;     /* NVML's peak minus usage before the context; 0: unknown */
 } RtMeasured;
