@@ -283,6 +283,7 @@ more_test_sharded_reads() {
         program reads_all $spec $keys $(shards 4) parallelism.shard_stage=1 || return 1
     read_by_ranks reads_all 4 | sort -n | sed -n 3p >"$work/read_of_all" &&
         read_by_ranks reads_some 4 | sort -n | sed -n 3p >"$work/read_of_some" &&
+        grep -q '^held-out loss' "$work/reads_all_out.log" && grep -q '^held-out loss' "$work/reads_some_out.log" &&
         paste "$work/read_of_all" "$work/read_of_some" | awk '
             NF == 2 { print; less = $1 > $2 + 0.7 * 8388608 }
             END { exit !less }'
