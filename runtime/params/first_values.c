@@ -11,15 +11,15 @@
 
 enum { BLOCK_BYTES = 16 << 20 };
 
-/* Refuses files with more than the program computes. */
-static void refuse_more(Rt *rt, const struct RtSources *s) {
+void params_refuse_more(Rt *rt) {
+    const struct RtSources *s = rt->sources;
     if (s->model)
         weights_refuse_biases(rt, s->model, s->model_dir);
     if (s->adapter)
         weights_require_all_read(rt, s->adapter, s->adapter_dir);
 }
 
-static struct RtSources open_sources(Rt *rt) {
+static struct RtSources open_sources(const Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     const RtOptions *options = &rt->options;
     struct RtSources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
@@ -29,7 +29,6 @@ static struct RtSources open_sources(Rt *rt) {
                                      settings->config_json);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
-    refuse_more(rt, &s);
     return s;
 }
 

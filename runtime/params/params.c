@@ -313,6 +313,7 @@ static void note_first_row(Rt *rt, const RtParam *param) {
 
 void params_init(Rt *rt) {
     params_open(rt);
+    params_refuse_more(rt);
     clear_state(rt);
     rt->fetched_crc32 = rt_alloc((size_t)(rt->program->param_count + 1) * sizeof(uint32_t));
     for (int i = 0; i < rt->program->param_count; i++) {
