@@ -451,7 +451,7 @@ test_excess_in_files() {
     rm -rf "$other" && cp -r $cases/qwen2/model "$other" && sed -i 's/Qwen2For/LlamaFor/; s/"qwen2"/"llama"/' "$other/config.json" &&
         program without_biases $cases/qwen2/spec.toml "model.config=$other" || return 1
     ! run without_biases more_out --init "$other" --steps 0 &&
-        says more_out 'error: .*: has .*\.q_proj\.bias, but this program computes .*\.q_proj\.weight without a bias'
+        says more_out 'error: .*: has .*\.k_proj\.bias, but this program computes .*\.k_proj\.weight without a bias'
 }
 
 # If merging is impossible, an error says why before anything is trained.
