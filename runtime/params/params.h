@@ -34,8 +34,8 @@ void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *h
 void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, except fetched ones */
 void params_open(Rt *rt);   /* opens the files of parameters, for params_init() and convert */
 void params_done(Rt *rt);   /* closes these files, after the entry (load, convert or merge) */
-/* Refuses files with more than the program computes; all ranks must call it. Only before training: after
- * it, rank 0 may be replacing a file that other ranks have opened. */
+/* Refuses files with more than the program computes; all ranks must call it. Only before training:
+ * after it, rank 0 may be replacing a file that other ranks have opened. */
 void params_refuse_more(Rt *rt);
 const RtParam *param_at(const Rt *rt, RtPtr at); /* the parameter whose weight is there */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
