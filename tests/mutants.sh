@@ -442,6 +442,7 @@ mutant algorithm_without_a_remedy runtime/device/gemm.c \
     'if (status == CUBLAS_STATUS_NOT_SUPPORTED)' 'if (status == CUBLAS_STATUS_NOT_INITIALIZED)' build/unit/test_gemm
 mutant driver_of_a_device runtime/device/process_memory.c \
     'if (!take(&nvml.driver_version,' 'if (!device || !take(&nvml.driver_version,' build/unit/test_report
+mutant repeated_logits_are_work gen/pass/chunk_head.c 'again->repeats = true;' '' build/unit/test_predict
 mutant pool_sum_of_other_gradients gen/pass/pool_first.c 'sum->in[0] = pool->in[1];' 'sum->in[0] = pool->in[0];' \
     tests/images/run.sh pool_first_changes_no_number
 mutant pool_loses_nan gen/graph/ops_pool.c \

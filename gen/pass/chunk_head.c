@@ -153,7 +153,9 @@ static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
 /* The second visit to a chunk, for backward. */
 static void add_chunk_again(const Chunk *k, const Chain *c, Value **weight_grad) {
     Value *logits = add_linear(k, c->linear, true);
-    k->graph->ops[k->graph->op_count - 1]->observe = NULL;
+    Op *again = k->graph->ops[k->graph->op_count - 1];
+    again->observe = NULL;
+    again->repeats = true;
     add_chunk_back(k, c, logits, weight_grad);
 }
 

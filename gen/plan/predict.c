@@ -94,7 +94,9 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
         if (!has_body(op))
             bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
         else if ((!writer || !hands_on(writer)) && !counted[v->id]) {
-            bytes += read_bytes(p, v, (double)value_elements(op->out[0]));
+            double all = read_bytes(p, v, (double)value_elements(op->out[0]));
+            double selected = op_is(op, TRAIT_EMBEDS) ? (double)value_bytes(op->out[0]) : all;
+            bytes += fmin(all, selected);
             counted[v->id] = true;
         }
     }

@@ -117,6 +117,19 @@ static void test_recomputation_is_no_work_of_the_model(void **state) {
     }
 }
 
+/* With pairs, backward computes each chunk's logits again. */
+static void test_chunks_of_logits_are_no_more_work(void **state) {
+    (void)state;
+    const char *sets[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"", "compile.chunked_head=false"};
+    Arena arena = {0};
+    const Plan *whole = plan_of(&arena, sets, 3);
+    sets[2] = "compile.head_chunk_tokens=16";
+    const Plan *chunked = plan_of(&arena, sets, 3);
+    assert_true(chunked->step.flops > whole->step.flops);
+    assert_true(chunked->step.model_flops == whole->step.model_flops);
+    arena_free(&arena);
+}
+
 static const char *const mobilenet = "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 1000\n"
                                      "image_size = 224\n[training]\ntask = \"classify\"\n"
                                      "per_device_train_batch_size = 2\nsteps = 2\n"
@@ -342,6 +355,7 @@ static void test_few_blocks_take_longer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
                                        cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
+                                       cmocka_unit_test(test_chunks_of_logits_are_no_more_work),
                                        cmocka_unit_test(test_only_products_are_work_of_the_model),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
         cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
