@@ -77,7 +77,7 @@ typedef struct {
     bool alone_fits;       /* whether these fit a single card */
     bool alone_recomputes; /* whether it makes activations again that it has no room for */
     StageTime stage_time; /* of a pipeline's stage */
-    double bubble;        /* share of a step in which the pipeline's cards wait */
+    double bubble;        /* share of forward and backward in which the pipeline's cards wait */
 } Plan;
 
 /* The first launch of a kernel or matrix product; none is an internal fault. */

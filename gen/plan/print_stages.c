@@ -34,8 +34,8 @@ static void print_step(const Plan *plan, StrBuf *out) {
               p->micro_steps == 1 ? "micro-batch" : "micro-batches", (long long)p->stage.count,
               plan->step.ms, 1e3 * plan_step_rows(plan) / plan->step.ms, p->unit.plural);
     sb_printf(out,
-              "bubble: cards wait for %.1f %% of the step; %.1f %% if all stages took equally long "
-              "and exchanges were free\n",
+              "bubble: cards wait for %.1f %% of forward and backward; %.1f %% if all stages took "
+              "equally long and exchanges were free\n",
               100 * plan->bubble, 100 * ideal_bubble(plan));
     if (p->micro_steps < p->stage.count)
         sb_printf(out,

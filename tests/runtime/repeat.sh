@@ -503,7 +503,7 @@ more_test_decoded_kept() {
         cmp "$work/decodes.dump" "$work/keeps.dump" && same_results decodes_out keeps_out &&
         grep 'weights kept decoded, MiB' "$work/keeps_out/report.txt" &&
         [ "$(awk '$1 == "arenas" { print "MiB", $2, $2 }' "$work/keeps/plan.txt")" = \
-            "$(awk '$1 == "arenas," { print $2, $3, $4 }' "$work/keeps_out/report.txt")" ]
+            "$(awk '$1 == "allocated" { print $4, $5, $6 }' "$work/keeps_out/report.txt")" ]
 }
 
 # shard_of CASE [KEY=VALUE]...: lines of ids and the shard made from them give the same bits.
