@@ -2,7 +2,7 @@
  *
  *     y = matmul(a, b),  z = add_bias(y, bias)   ->   z = matmul_bias(a, b, bias)
  *
- * cuBLASLt adds it to its fp32 sums, as in torch.addmm: y is neither stored nor rounded.
+ * cuBLASLt adds it to its sums before it rounds them, as in torch.addmm: y is never stored.
  *
  * Requires a lowered program, after chunk_rows, which cuts the two ops apart from each other. Leaves
  * them as they are if anything else reads y, or if other work has to come between them. */
