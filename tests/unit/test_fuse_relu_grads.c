@@ -41,10 +41,7 @@ static int count_of(const Program *p, OpKind kind) {
 
 /* Checks how many batch norms' gradients include a ReLU's, and how many gradients of ReLUs remain. */
 static void expect(int fused, int remaining, const char *const sets[MOST_SETS]) {
-    int count = 0;
-    while (count < MOST_SETS && sets[count])
-        count++;
-    Spec *spec = spec_of_text(&arena, image_model, sets, count);
+    Spec *spec = spec_of_sets(&arena, image_model, sets, MOST_SETS);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     int sums = count_of(p, OP_batch_norm_relu_grad_sums) + count_of(p, OP_batch_norm_relu6_grad_sums);

@@ -34,10 +34,7 @@ static const char *const llama =
 
 /* Checks how many attention_grads of micro_step undo RoPE, and how many rope_grads remain. */
 static void expect(int undoing, int remaining, const char *const sets[MOST_SETS]) {
-    int count = 0;
-    while (count < MOST_SETS && sets[count])
-        count++;
-    Spec *spec = spec_of_text(&arena, llama, sets, count);
+    Spec *spec = spec_of_sets(&arena, llama, sets, MOST_SETS);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     for (int i = 0; i < p->entry[ENTRY_MICRO_STEP].op_count; i++) {

@@ -40,10 +40,7 @@ static int count_in_place(const Graph *graph) {
 
 /* Checks how many rotations of micro_step and of evaluate overwrite their operands. */
 static void expect(int micro_step, int evaluate, const char *const sets[MOST_SETS]) {
-    int count = 0;
-    while (count < MOST_SETS && sets[count])
-        count++;
-    Spec *spec = spec_of_text(&arena, llama, sets, count);
+    Spec *spec = spec_of_sets(&arena, llama, sets, MOST_SETS);
     Program *p = program_of_spec(&arena, spec);
     assert_int_equal(count_in_place(&p->entry[ENTRY_MICRO_STEP]), micro_step);
     assert_int_equal(count_in_place(&p->entry[ENTRY_EVALUATE]), evaluate);

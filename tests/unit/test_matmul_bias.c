@@ -27,10 +27,7 @@ static const char *const gpt2 =
     "[data]\nformat = \"text\"\ntrain = [\"x\"]\n[job]\nname = \"biased\"\n";
 
 static Program *program_of(const char *const sets[MOST_SETS]) {
-    int count = 0;
-    while (count < MOST_SETS && sets[count])
-        count++;
-    Spec *spec = spec_of_text(&arena, gpt2, sets, count);
+    Spec *spec = spec_of_sets(&arena, gpt2, sets, MOST_SETS);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     return p;

@@ -23,3 +23,10 @@ Spec *spec_of_text(Arena *arena, const char *text, const char *const *sets, int 
     unlink(path);
     return spec;
 }
+
+Spec *spec_of_sets(Arena *arena, const char *text, const char *const *sets, int most) {
+    int count = 0;
+    while (count < most && sets[count])
+        count++;
+    return spec_of_text(arena, text, sets, count);
+}

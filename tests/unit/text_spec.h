@@ -6,5 +6,7 @@
 
 /* `sets` are those of --set. */
 Spec *spec_of_text(Arena *, const char *text, const char *const *sets, int count);
+/* With the sets before the first NULL, at most `most`. */
+Spec *spec_of_sets(Arena *, const char *text, const char *const *sets, int most);
 
 #endif
