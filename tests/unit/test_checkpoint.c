@@ -27,6 +27,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
 #include "runtime/params/params.h"
+#include "tests/unit/child.h"
 #include "tests/unit/no_device.h"
 
 /* ---- a device of host memory, and a run on it ------------------------------------------------ */
@@ -210,27 +211,15 @@ static void save(void) { checkpoint_save(&rt); }
 
 static char answer[4096];
 
+typedef struct {
+    void (*run)(void);
+} Call;
+
+static void call(const void *argument) { ((const Call *)argument)->run(); }
+
 /* Runs a function that may exit in a child process; returns its exit status, keeps its messages. */
 static int run_apart(void (*run)(void)) {
-    int ends[2], status = 0;
-    assert_int_equal(pipe(ends), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        run();
-        _exit(0);
-    }
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got; (got = read(ends[0], answer + used, sizeof answer - 1 - used)) > 0;)
-        used += (size_t)got;
-    answer[used] = '\0';
-    close(ends[0]);
-    waitpid(child, &status, 0);
+    int status = child_run(call, &(Call){run}, answer, sizeof answer);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -8,12 +8,11 @@
 
 #include "runtime/device/driver.h"
 #include "temp_folder.h"
+#include "tests/unit/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define STRING_OF(x) #x
 #define EXPANDED_STRING_OF(x) STRING_OF(x)
@@ -50,22 +49,17 @@ static const char *without_graph_upload(const char *symbol) {
     return strcmp(symbol, "cuGraphUpload") ? symbol : NULL;
 }
 
+static void open_driver(const void *unused) {
+    (void)unused;
+    const char *error = driver_try_open();
+    fputs(error ? error : cu.EventElapsedTime ? "" : "no time", stderr);
+}
+
 /* What opening the driver says, in a process of its own, because a library stays open. */
 static const char *error_of(const char *(*present)(const char *symbol)) {
     static char text[1024];
-    int ends[2];
     make_driver(present);
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        const char *error = driver_try_open();
-        _exit(dprintf(ends[1], "%s", error ? error : cu.EventElapsedTime ? "" : "no time") < 0);
-    }
-    close(ends[1]);
-    ssize_t length = read(ends[0], text, sizeof text - 1);
-    text[length > 0 ? length : 0] = '\0';
-    close(ends[0]);
-    waitpid(child, NULL, 0);
+    child_run(open_driver, NULL, text, sizeof text);
     return text;
 }
 

@@ -12,12 +12,11 @@
 #include "runtime/device/gemm.h"
 #include "runtime/device/launch.h"
 #include "temp_folder.h"
+#include "tests/unit/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char *const stubs[] = {"Create",
                                     "Destroy",
@@ -54,8 +53,8 @@ static CUresult synchronize(CUstream stream) {
     return CUDA_SUCCESS;
 }
 
-static _Noreturn void choose(bool bias) {
-    const RtGemm row = {.name = "scores", .m = 2, .n = 3, .k = 4, .bias = bias};
+static void choose(const void *bias) {
+    const RtGemm row = {.name = "scores", .m = 2, .n = 3, .k = 4, .bias = *(const bool *)bias};
     const RtProgram program = {.name = "p", .gemms = &row, .gemm_count = 1};
     Rt rt = {.program = &program};
     cublasLtMatmulHeuristicResult_t found;
@@ -63,25 +62,13 @@ static _Noreturn void choose(bool bias) {
     dynlib_only_in(temp_path(""));
     gemms_open(&rt);
     gemm_candidates(&rt, 0, &found, 1);
-    _exit(0);
 }
 
 /* What choosing an algorithm says, in a process of its own, which it ends. */
 static const char *error_of(cublasStatus_t status, bool bias) {
     static char text[1024];
-    int ends[2];
     make_library(status);
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        choose(bias);
-    }
-    close(ends[1]);
-    ssize_t length = read(ends[0], text, sizeof text - 1);
-    text[length > 0 ? length : 0] = '\0';
-    close(ends[0]);
-    waitpid(child, NULL, 0);
+    child_run(choose, &bias, text, sizeof text);
     return text;
 }
 

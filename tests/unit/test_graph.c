@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "graph/graph.h"
+#include "tests/unit/child.h"
 
 /* a = silu(x), b = a + x, c = b W^T: a right program. */
 typedef struct {
@@ -215,32 +215,22 @@ enum { BROKEN = sizeof broken / sizeof *broken };
 
 /* ---- in a child, which may abort -------------------------------------------------------------- */
 
-static _Noreturn void verify_in_child(void (*break_it)(Example *), int to) {
+typedef struct {
+    void (*break_it)(Example *);
+} Breakage;
+
+static void verify_broken(const void *argument) {
+    const Breakage *breakage = argument;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(SIGABRT, SIG_DFL);
-    dup2(to, STDERR_FILENO);
     Example e = example();
-    break_it(&e);
+    breakage->break_it(&e);
     program_verify(e.program, e.stage, "test");
-    _exit(0);
 }
 
 /* Returns the child's exit status; its messages are in `said`. */
 static int verify(void (*break_it)(Example *), char *said, size_t size) {
-    int ends[2], status;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        verify_in_child(break_it, ends[1]);
-    close(ends[1]);
-    size_t n = 0;
-    for (ssize_t got; n + 1 < size && (got = read(ends[0], said + n, size - 1 - n)) > 0;)
-        n += (size_t)got;
-    said[n] = 0;
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
+    return child_run(verify_broken, &(Breakage){break_it}, said, size);
 }
 
 static void test_broken(void **state) {
