@@ -119,8 +119,8 @@ static void print_preludes(const Plan *plan, const char *name, Printed *printed,
     if (!add_printed(printed, name))
         return;
     Span text = template_text(name);
-    const char *at = find(text, other);
-    if (at) {
+    Span rest = text;
+    for (const char *at; (at = find(rest, other)) != NULL; rest = after(rest, at)) {
         at += strlen(other);
         char file[64];
         int length = snprintf(file, sizeof file, "%.*s", (int)strcspn(at, "\n"), at);
