@@ -34,9 +34,8 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
 /* wgmma needs a head to fill panels of 64 columns. */
 static bool by_wgmma(const Plan *plan, const Op *op) {
     bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
-    bool exists = plan->device && plan->device->wgmma_share > 0;
-    return plan->spec->compile.wgmma != NOWHERE && exists && fits &&
-           dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
+    return plan_has_wgmma(plan) && fits && dtype_bytes(op->in[0]->dtype) == 2 &&
+           on_tensor_cores(plan->program, op);
 }
 
 /* Shared memory that a block can have on sm_80. For devices with less (sm_86, sm_89, sm_120: 99 KiB)

@@ -1,6 +1,7 @@
 /* Convolutions. Forward and the input's gradient use one kernel of a template, which gathers. The
  * weight's gradient uses another, which sums over places, in parts if its tiles would leave
- * multiprocessors idle. Both run on tensor cores for 16-bit types and tf32, else with plain FMA.
+ * multiprocessors idle. Both run on tensor cores for 16-bit types and tf32, else with plain FMA; on
+ * Hopper by products of warpgroups (wgmma), in 16 bits where channels and filters come in vectors.
  *
  * For images in planes, a third kernel gathers, with places as columns; if each place is read only
  * for itself, a library product per image does it. The weight's gradient cannot be such a product:
@@ -13,7 +14,7 @@
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
-/* Chosen, but for FMA_DEPTH and PLACES_AT_ONCE, which follow from the templates. GPUs have measured
+/* Chosen, but for the depths and PLACES_AT_ONCE, which follow from the templates. GPUs have measured
  * only whole steps with these kernels (tests/bench/results). */
 enum {
     /* Fewest places that are worth a block and a partial sum: eight steps of tensor cores in 16
@@ -27,8 +28,10 @@ enum {
     MOST_SHARES = 8,        /* threads that share them */
     PLACES_AT_ONCE = 8,     /* most places that one access may move */
     FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
+    WGMMA_DEPTH = 64,
     LEAST_STAGES = 2,
-    MOST_STAGES = 4 /* tiles in shared memory: enough to hide the latency of memory */
+    MOST_STAGES = 4,       /* tiles in shared memory: enough to hide the latency of memory */
+    MOST_WGMMA_STAGES = 3  /* with the widest tiles, two blocks fit a multiprocessor */
 };
 
 /* How a block's threads share the results of a gather: each `tile` rows (columns) are divided among
@@ -47,12 +50,27 @@ typedef struct {
     int64_t high, wide; /* places per image that a gather computes */
     int64_t pool;       /* side of pooling windows over these, one thread each; 1: none */
     bool tensor_cores;
+    bool wgmma;                /* tensor cores by products of warpgroups */
     int64_t rows, cols, depth; /* a block's tile */
     int64_t stages;            /* how many of these it keeps, on tensor cores */
 } Conv;
 
-static Conv conv_of(const Program *p, const Group *group, const Value *x, const Value *w,
+/* Elements of a 16-byte access, or 1 if v is not aligned for it. */
+static int64_t vector_of(const Value *v) {
+    int64_t most = 16 / dtype_bytes(v->dtype);
+    bool aligned = v->offset % most == 0 && value_cols(v) % most == 0 && v->row_stride % most == 0;
+    return aligned ? most : 1;
+}
+
+/* As conv2d_wgmma.cu needs it; a weight that is read is aligned as its channels are. */
+static bool by_wgmma(const Plan *plan, const Conv *c) {
+    bool fits = dtype_bytes(c->x->dtype) == 2 && !c->x->plane;
+    return plan_has_wgmma(plan) && fits && vector_of(c->x) == 8 && vector_of(c->y) == 8;
+}
+
+static Conv conv_of(const Plan *plan, const Group *group, const Value *x, const Value *w,
                     const Value *y) {
+    const Program *p = plan->program;
     const Op *op = group->ops[0];
     ENSURE(value_rows(x) < INT32_MAX && value_rows(y) < INT32_MAX, "%s: more rows than an int",
            op->name);
@@ -66,7 +84,8 @@ static Conv conv_of(const Program *p, const Group *group, const Value *x, const 
               .channels = value_cols(w),
               .filters = w->dim[0]};
     c.tensor_cores = x->dtype == DT_BF16 || x->dtype == DT_F16 || (x->dtype == DT_F32 && p->tf32);
-    c.depth = c.tensor_cores ? 64 / dtype_bytes(x->dtype) : FMA_DEPTH;
+    c.wgmma = by_wgmma(plan, &c);
+    c.depth = c.wgmma ? WGMMA_DEPTH : c.tensor_cores ? 64 / dtype_bytes(x->dtype) : FMA_DEPTH;
     return c;
 }
 
@@ -102,20 +121,18 @@ static int64_t flat_tile(const Conv *c, int64_t cols) {
     return c->depth * (cols + 8) * dtype_bytes(c->x->dtype);
 }
 
+/* Tiles of all stages without padding, behind the next multiple of 1024 bytes. */
+static int64_t wgmma_shared(const Conv *c) {
+    return 1024 + c->stages * (c->rows + c->cols) * c->depth * dtype_bytes(c->x->dtype);
+}
+
 /* Not more stages than there are steps: of a shallow product, more blocks fit a multiprocessor. */
 static void choose_stages(Conv *c, int64_t sums) {
-    int64_t steps = ceil_div(sums, c->depth);
-    c->stages = steps < LEAST_STAGES ? LEAST_STAGES : steps > MOST_STAGES ? MOST_STAGES : steps;
+    int64_t steps = ceil_div(sums, c->depth), most = c->wgmma ? MOST_WGMMA_STAGES : MOST_STAGES;
+    c->stages = steps < LEAST_STAGES ? LEAST_STAGES : steps > most ? most : steps;
 }
 
-/* Elements of a 16-byte access, or 1 if v is not aligned for it. */
-static int64_t vector_of(const Value *v) {
-    int64_t most = 16 / dtype_bytes(v->dtype);
-    bool aligned = v->offset % most == 0 && value_cols(v) % most == 0 && v->row_stride % most == 0;
-    return aligned ? most : 1;
-}
-
-/* The same for the parts of x that windows see. */
+/* Elements that one access may move of the parts of x that windows see. */
 static int64_t window_vector(const Conv *c) {
     return conv_in_runs(c->x, &c->op->attr.window) ? 2 : vector_of(c->x);
 }
@@ -136,15 +153,22 @@ static bool reads_own_place(const Conv *c) {
 }
 
 static int block_threads(const Conv *c) {
-    return (int)(c->tensor_cores ? 2 * c->cols : c->rows * c->cols / 32);
+    if (c->tensor_cores)
+        return (int)(2 * (c->wgmma ? c->rows : c->cols));
+    return (int)(c->rows * c->cols / 32);
+}
+
+static const char *template_of(const Conv *c) {
+    if (c->wgmma)
+        return "conv2d_wgmma.cu";
+    return c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu";
 }
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
 static Filling conv_filling(const Plan *plan, const Conv *c, const char *section) {
     const Window *w = &c->op->attr.window;
-    Filling f =
-        filling_new(plan, c->op, c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu", section);
+    Filling f = filling_new(plan, c->op, template_of(c), section);
     f.kernel.ops = op_titles(f.arena, c->group->ops, c->group->count);
     f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld",
                                  titles_identifier(f.arena, f.kernel.ops), (long long)c->images,
@@ -165,6 +189,8 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     fill_int(&f, "rows", c->rows);
     fill_int(&f, "cols", c->cols);
     f.kernel.threads = block_threads(c);
+    if (c->wgmma)
+        f.kernel.matmul_share = plan->device->wgmma_share;
     if (c->tensor_cores) {
         fill_int(&f, "stages", c->stages);
     } else {
@@ -206,7 +232,11 @@ static int64_t row_holders(const Conv *c, Share share) {
 static void lay_epilogue(Kernel *k, const Conv *c) {
     int64_t window = c->pool * c->pool;
     Share rows = {8 / window, 1, 8 / window}, cols = {4, 1, 4};
-    if (c->tensor_cores) {
+    if (c->wgmma) {
+        int64_t windows = c->rows / window, at_once = block_threads(c) / (c->cols / 8);
+        rows = (Share){windows, at_once < windows ? at_once : windows, 1};
+        cols = (Share){c->cols, c->cols / 8, 8};
+    } else if (c->tensor_cores) {
         rows = (Share){c->rows / 2 / window, 8, 1};
         cols = (Share){32, 4, 2};
     }
@@ -256,7 +286,10 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c) {
     fill_int(&f, "images", c->images);
     fill_bool(&f, "backward", c->backward);
     fill_stride(&f, "source_stride", source);
-    if (c->tensor_cores) {
+    if (c->wgmma) {
+        int64_t exchanged = 1024 + c->rows * (c->cols + 8) * 4;
+        f.kernel.shared_bytes = wgmma_shared(c) > exchanged ? wgmma_shared(c) : exchanged;
+    } else if (c->tensor_cores) {
         int64_t weights = c->backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
         f.kernel.shared_bytes = c->stages * (deep_tile(c, c->rows) + weights);
         fill_int(&f, "source_vector", c->backward ? vector_of(source) : window_vector(c));
@@ -306,18 +339,18 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c) {
     fill_finish(plan, entry, &f, c->op);
 }
 
-static Conv gather_of(const Program *p, const Group *group) {
+static Conv gather_of(const Plan *plan, const Group *group) {
     const Op *op = group->ops[0];
     const Value *source = op->in[0], *out = op->out[0];
     bool backward = op->kind == OP_conv2d_input_grad;
-    Conv c = conv_of(p, group, backward ? out : source, op->in[1], backward ? source : out);
+    Conv c = conv_of(plan, group, backward ? out : source, op->in[1], backward ? source : out);
     c.backward = backward;
     c.phases = backward ? op->attr.window.stride : 1;
     return c;
 }
 
 void plan_conv2d(Plan *plan, Entry entry, const Group *group) {
-    Conv c = gather_of(plan->program, group);
+    Conv c = gather_of(plan, group);
     if (!c.x->plane)
         plan_gather(plan, entry, &c);
     else if (reads_own_place(&c))
@@ -336,7 +369,8 @@ static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t p
     double flops = 2 * places * (double)(tiles * c->rows * c->cols);
     double bytes = (double)(parts * value_elements(c->w) * dtype_bytes(plan->program->real));
     Traffic partial = {bytes, bytes};
-    double ms = device_fused_ms(device, program_rate(plan->program), device->fused_share, flops,
+    double share = c->wgmma ? device->wgmma_share : device->fused_share;
+    double ms = device_fused_ms(device, program_rate(plan->program), share, flops,
                                 parts > 1 ? partial : (Traffic){0}, grid);
     return parts == 1 ? ms : ms + device_kernel_ms(device, RATE_F32, 0, 0, partial, (Grid){0});
 }
@@ -390,26 +424,44 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
     fill_finish(plan, entry, &f, c->op);
 }
 
-static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
+static void fill_mma(Filling *f, const Conv *c) {
     bool planes = c->y->plane != 0;
-    int64_t columns = value_elements(c->w) / c->filters;
     f->kernel.shared_bytes = c->stages * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
                                                  : flat_tile(c, c->rows) + flat_tile(c, c->cols));
     fill_int(f, "source_vector",
              planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
+}
+
+static void fill_weight_grad(Filling *f, const Conv *c, const Value *to) {
+    int64_t columns = value_elements(c->w) / c->filters;
+    if (c->wgmma) {
+        f->kernel.shared_bytes = wgmma_shared(c);
+    } else {
+        fill_bool(f, "planes", c->y->plane != 0);
+        if (c->tensor_cores)
+            fill_mma(f, c);
+    }
     /* A part is stored as one row, but no pair may straddle the columns of two filters. */
-    fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
+    if (c->tensor_cores)
+        fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
+}
+
+/* Results are filters by columns. */
+static void choose_weight_tile(Conv *c, int64_t columns) {
+    choose_tile(c, c->filters, columns);
+    if (c->wgmma && c->cols < 64)
+        c->cols = 64;
+    if (c->tensor_cores && !c->wgmma && c->filters <= 32 && c->cols <= 64)
+        c->rows = 32; /* wider tiles have more threads than such rows have accesses */
 }
 
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Program *p = plan->program;
     const Op *op = group->ops[0];
-    Conv c = conv_of(p, group, op->in[0], op->out[0], op->in[1]);
+    Conv c = conv_of(plan, group, op->in[0], op->out[0], op->in[1]);
     int64_t columns = gathered_columns(&c), places = value_rows(c.y);
-    choose_tile(&c, c.filters, columns);
-    if (c.tensor_cores && c.filters <= 32 && c.cols <= 64)
-        c.rows = 32; /* wider tiles have more threads than such rows have accesses */
+    choose_weight_tile(&c, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
     if (c.y->plane)
@@ -423,12 +475,10 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Filling f = conv_filling(plan, &c, "weight_grad");
     fill_int(&f, "images", c.images);
     fill_text(&f, "grad_dtype", dtype_c_name(to->dtype));
-    fill_bool(&f, "planes", c.y->plane != 0);
     fill_stride(&f, "source_stride", c.x);
     fill_stride(&f, "dy_stride", c.y);
     fill_int(&f, "part_places", part_places);
-    if (c.tensor_cores)
-        fill_tensor_cores(&f, &c, to);
+    fill_weight_grad(&f, &c, to);
     fill_reads(&f, "x", c.x);
     fill_reads(&f, "dy", c.y);
     fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);

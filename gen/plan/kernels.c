@@ -8,6 +8,10 @@
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
+bool plan_has_wgmma(const Plan *plan) {
+    return plan->device && plan->device->wgmma_share > 0 && plan->spec->compile.wgmma != NOWHERE;
+}
+
 void plan_expect_launches(Plan *plan, Entry entry, int count) {
     PlanEntry *e = &plan->entry[entry];
     e->launches = arena_array(plan->program->arena, (size_t)count, sizeof(Launch));

@@ -32,6 +32,8 @@ bool op_shares_prologue(const Op *);
 /* Whether one kernel can serve all ops that the body of the group is the prologue of. */
 bool prologue_is_served(const Plan *, Entry, const Group *);
 
+/* Whether kernels may multiply by Hopper's wgmma. */
+bool plan_has_wgmma(const Plan *);
 /* Reserves room for `count` launches; more may follow. */
 void plan_expect_launches(Plan *, Entry, int count);
 /* Appends the launch, whose args are known, with its ops and the value that it must dump. Ops that

@@ -118,6 +118,7 @@
 #define HEADS_OF(width)                                                                            \
     (s->model.head_dim ? s->model.head_dim == (width)                                              \
                        : s->model.hidden_size == (width) * s->model.num_attention_heads)
+#define CONVOLUTIONS (s->model.family == FAMILY_CNN || s->model.family == FAMILY_RESNET)
 #define ONE_PROCESS_FOR_ALL                                                                        \
     (s->parallelism.data_parallel_replicate_degree > 1 &&                                          \
      s->parallelism.data_parallel_mode == PARALLEL_DP)
@@ -195,12 +196,13 @@
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
       "compile.cuda_graph = true, no pipeline and one card per process")                           \
-    C(WARPGROUP_ATTENTION,                                                                         \
-      LANGUAGE_MODEL &&                                                                            \
-          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16) &&        \
-          (HEADS_OF(64) || HEADS_OF(128)),                                                         \
-      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\") "             \
-      "with heads of width 64 or 128")                                                             \
+    C(WARPGROUPS,                                                                                  \
+      (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16) &&            \
+          (LANGUAGE_MODEL ? HEADS_OF(64) || HEADS_OF(128)                                          \
+                          : CONVOLUTIONS && s->compile.layout == LAYOUT_NHWC),                     \
+      "16-bit precision (precision.dtype = \"bf16\" or \"fp16\"), and a language model with "      \
+      "heads of width 64 or 128, or model.family = \"cnn\" or \"resnet\" with compile.layout = "   \
+      "\"nhwc\"")                                                                                  \
     C(UPDATED_BY_LAYER,                                                                            \
       s->training.max_grad_norm == 0 && s->training.gradient_accumulation_steps == 1 &&            \
           s->precision.dtype != PRECISION_FP16 && spec_trains_alone(s),                            \
@@ -618,9 +620,10 @@
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH, RUN,                                      \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
-    K(compile, wgmma, CHOICE(WhereGained), "auto", "", WARPGROUP_ATTENTION, WEIGHTS,               \
-      "Use Hopper's wgmma in attention with heads of width 64 or 128; auto: on a device that has "  \
-      "it. Such kernels run on no other device.")                                                  \
+    K(compile, wgmma, CHOICE(WhereGained), "auto", "", WARPGROUPS, WEIGHTS,                        \
+      "Use Hopper's wgmma in attention with heads of width 64 or 128, and in convolutions whose "  \
+      "channels and filters are multiples of 8; auto: on a device that has it. Such kernels run "  \
+      "on no other device.")                                                                       \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
       "later); measured on a GPU for one small CNN only.")                                         \

@@ -22,10 +22,10 @@
  * `deep` tiles the depth is the inner dimension, in `flat` tiles the outer one, as in memory. Rows
  * of tiles are padded, which keeps ldmatrix free of bank conflicts. Every sum runs in a fixed
  * order; there are no atomics. */
-#include "conv2d_windows.cuh"
+#include "conv2d_tiles.cuh"
 #include "runtime/kernel.cuh"
 
-//@prelude conv2d_windows.cuh
+//@prelude conv2d_tiles.cuh
 
 //@prelude
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
@@ -143,11 +143,6 @@ template <int KERNEL, int CHANNELS, int PADDING> struct Conv2dRun {
     static constexpr int SIZE = (LEAD + SEEN + 1) / 2 * 2;
 };
 
-/* 0 <= i < size, with one comparison. */
-static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
-    return static_cast<unsigned>(i) < static_cast<unsigned>(size);
-}
-
 /* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the
  * warp's first. */
 template <class Rows, class Cols, int ROW_TILES, class T>
@@ -172,26 +167,6 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
             }
         }
     }
-}
-
-/* Stores the first `count` of a lane's two adjacent sums, added to the old values if ACCUMULATE. */
-template <bool ACCUMULATE, int VECTOR, class T>
-static __device__ __forceinline__ void conv2d_store(T *to, float first, float second, int count) {
-    Vec<T, 2> pair;
-    if (VECTOR == 2 && count > 0) {
-        if (ACCUMULATE) {
-            pair = load_vec<2>(to);
-            first += convert<float>(pair[0]);
-            second += convert<float>(pair[1]);
-        }
-        pair[0] = convert<T>(first);
-        pair[1] = convert<T>(second);
-        store_vec(to, pair);
-    }
-    if (VECTOR == 1 && count > 0)
-        to[0] = convert<T>(ACCUMULATE ? convert<float>(to[0]) + first : first);
-    if (VECTOR == 1 && count > 1)
-        to[1] = convert<T>(ACCUMULATE ? convert<float>(to[1]) + second : second);
 }
 //@end
 

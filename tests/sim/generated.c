@@ -14,9 +14,9 @@ static const char *setting(const char *name, const char *otherwise) {
 
 const char *generated_flavour(void) { return setting("FLAVOUR", "release"); }
 
-Plan *generated_plan(Program *program) {
+Plan *generated_plan(Program *program, const Device *device) {
     static Spec spec = {.name = "test", .compile.fusion = true};
-    Plan *plan = plan_new(program, &spec, NULL);
+    Plan *plan = plan_new(program, &spec, device);
     plan_launches(plan);
     return plan;
 }
@@ -63,9 +63,9 @@ void case_download(Case *c, int storage) {
                     (size_t)c->plan->program->storages[storage]->bytes));
 }
 
-Case case_open(const char *name, Program *program) {
+Case case_open(const char *name, Program *program, const Device *device) {
     test_context();
-    Case c = {.name = name, .plan = generated_plan(program)};
+    Case c = {.name = name, .plan = generated_plan(program, device)};
     c.module = compile(&c);
     c.memory = memory_new(program);
     c.buffers = calloc((size_t)c.memory.count, sizeof *c.buffers);

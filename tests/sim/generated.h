@@ -19,12 +19,13 @@ typedef struct {
 } Case;
 
 const char *generated_flavour(void);
-/* Plans the launches of the program's entries, with fusion; nothing is placed or predicted. */
-Plan *generated_plan(Program *);
+/* Plans the launches of the program's entries for a device or, if NULL, any one, with fusion; nothing is
+ * placed or predicted. */
+Plan *generated_plan(Program *, const Device *);
 
 /* Plans and compiles the program, and allocates memory, which the caller fills; `name` names its
  * files. */
-Case case_open(const char *name, Program *);
+Case case_open(const char *name, Program *, const Device *);
 void case_close(Case *);
 void case_upload(const Case *, int storage);
 void case_download(Case *, int storage);

@@ -35,6 +35,7 @@ static const Shape shapes[] = {
     {8, 33, 33, 3, 8, 3, 2, 1, 0, false, false}, /* an odd number of columns, in parts */
     {3, 11, 14, 3, 40, 7, 2, 3, 0, true, false},  {2, 9, 10, 3, 24, 3, 2, 0, 0, false, false},
     {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* windows on a line, in pairs */
+    {3, 9, 8, 72, 64, 3, 1, 1, 0, false, false},  {1, 4, 5, 136, 72, 1, 1, 0, 8, true, false},
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
@@ -80,17 +81,19 @@ typedef struct {
     bool tf32;
     double tolerance; /* of the norm */
     bool alike;       /* its kernels have the same loops as another precision's */
+    bool wgmma;       /* for a device with wgmma */
 } Numbers;
 
 static const Numbers all_numbers[] = {
-    {"conv2d_f32", DT_F32, DT_F32, false, 1e-6, false},
-    {"conv2d_bf16", DT_BF16, DT_F32, false, 5e-3, false},
-    {"conv2d_tf32", DT_F32, DT_F32, true, 6e-4, false},
-    {"conv2d_f64", DT_F64, DT_F64, false, 3e-15, true},
-    {"conv2d_f16", DT_F16, DT_F32, false, 6e-4, true},
+    {"conv2d_f32", DT_F32, DT_F32, false, 1e-6, false, false},
+    {"conv2d_bf16", DT_BF16, DT_F32, false, 5e-3, false, false},
+    {"conv2d_wgmma", DT_BF16, DT_F32, false, 5e-3, false, true},
+    {"conv2d_tf32", DT_F32, DT_F32, true, 6e-4, false, false},
+    {"conv2d_f64", DT_F64, DT_F64, false, 3e-15, true, false},
+    {"conv2d_f16", DT_F16, DT_F32, false, 6e-4, true, false},
 };
 
-enum { COUNTED = 2 }; /* the first ones, whose loops cover those of the others */
+enum { COUNTED = 3 }; /* the first ones, whose loops cover those of the others */
 
 static Program *program_of(Arena *arena, DType activation, DType real, bool tf32) {
     Program *p = program_new(arena);
@@ -100,6 +103,16 @@ static Program *program_of(Arena *arena, DType activation, DType real, bool tf32
     for (int i = 0; i < SHAPES; i++)
         add_shape(p, &shapes[i]);
     return p;
+}
+
+/* A Hopper whose single multiprocessor lets tiles be as wide as the templates allow, or none. */
+static const Device *device_of(Arena *arena, const Numbers *numbers) {
+    if (!numbers->wgmma)
+        return NULL;
+    Device *one = arena_alloc(arena, sizeof *one);
+    *one = *device_read(arena, "h100-sxm", (Pos){0});
+    one->multiprocessors = 1;
+    return one;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -192,7 +205,7 @@ static void test_precision(void **state) {
     Program *program = program_of(&arena, numbers->activation, numbers->real, numbers->tf32);
     Program *program_exact = program_of(&arena, DT_F64, DT_F64, false);
     Memory exact = memory_new(program_exact);
-    Case c = case_open(numbers->name, program);
+    Case c = case_open(numbers->name, program, device_of(&arena, numbers));
     fill_memory(program, &c.memory);
     copy_memory(program, &c.memory, program_exact, &exact);
     for (int i = 0; i < c.memory.count; i++)
@@ -219,8 +232,8 @@ static void test_bytes(void **state) {
     for (int i = 0; i < COUNTED; i++) {
         const Numbers *p = &all_numbers[i];
         Arena arena = {0};
-        generated_compare_counts(
-            p->name, generated_plan(program_of(&arena, p->activation, p->real, p->tf32)));
+        Program *program = program_of(&arena, p->activation, p->real, p->tf32);
+        generated_compare_counts(p->name, generated_plan(program, device_of(&arena, p)));
         arena_free(&arena);
     }
 }

@@ -17,7 +17,7 @@ enum { PARTS = 13, WIDE_PARTS = 1, OPS = 14 };
 
 static void case_start(Case *c, Arena *arena, const char *name, DType activation, DType real) {
     RandomGraph graph = random_graph(arena, 20, activation, real, OPS, PARTS, WIDE_PARTS);
-    *c = case_open(name, graph.program);
+    *c = case_open(name, graph.program, NULL);
     random_fill(&graph, &c->memory, 3);
     for (int i = 0; i < c->memory.count; i++) case_upload(c, i);
 }
@@ -133,7 +133,7 @@ static Program *attention_program(Arena *arena, DType activation, DType real, bo
 static void run_attention(const char *name, DType activation, DType real, bool segmented) {
     Arena arena = {0};
     Program *program = attention_program(&arena, activation, real, segmented);
-    Case c = case_open(name, program);
+    Case c = case_open(name, program, NULL);
     for (int i = 0; i < c.memory.count; i++) memset(c.memory.bytes[i], 0, (size_t)program->storages[i]->bytes);
     for (int i = 0; i < program->value_count; i++) {
         const Value *v = program->values[i];
@@ -169,16 +169,16 @@ static void test_bytes_of_bodies(void **state) {
     (void)state;
     Arena arena = {0};
     RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS, WIDE_PARTS);
-    generated_compare_counts("f32", generated_plan(g.program));
+    generated_compare_counts("f32", generated_plan(g.program, NULL));
     arena_free(&arena);
 }
 
 static void test_bytes_of_attention(void **state) {
     (void)state;
     Arena arena = {0};
-    generated_compare_counts("attention_f32", generated_plan(attention_program(&arena, DT_F32, DT_F32, false)));
-    generated_compare_counts("attention_bf16", generated_plan(attention_program(&arena, DT_BF16, DT_F32, false)));
-    generated_compare_counts("attention_bf16_segmented", generated_plan(attention_program(&arena, DT_BF16, DT_F32, true)));
+    generated_compare_counts("attention_f32", generated_plan(attention_program(&arena, DT_F32, DT_F32, false), NULL));
+    generated_compare_counts("attention_bf16", generated_plan(attention_program(&arena, DT_BF16, DT_F32, false), NULL));
+    generated_compare_counts("attention_bf16_segmented", generated_plan(attention_program(&arena, DT_BF16, DT_F32, true), NULL));
     arena_free(&arena);
 }
 
