@@ -133,7 +133,7 @@ static WarpProducts warp_products[MOST_THREADS / 32];
 /* The products that all warps of a warpgroup must issue, recorded from the first warp to issue
  * each; and the number of its threads that have ended. */
 static std::vector<Product> group_products[MOST_THREADS / 128];
-static int group_ended[MOST_THREADS / 128];
+static unsigned group_ended[MOST_THREADS / 128];
 
 template <int N, class T> static void multiply_warpgroup(const Product &p, int warp, float *sums) {
     const SharedMatrix a_matrix(p.from_registers ? 0 : p.a), b_matrix(p.b);
@@ -294,10 +294,12 @@ static inline void thread_begins() {
     thread_fences[thread_number()]++;
     copy_groups[thread_number()] = 0;
 }
-/* The last thread of a warpgroup checks that its warps have issued the same products. */
+/* The last thread of a warpgroup, which may be incomplete, checks that its warps have issued the same
+ * products. */
 static inline void thread_ends() {
     const unsigned group = thread_number() / 128;
-    if (++group_ended[group] < 128)
+    const unsigned left = sim_block.x * sim_block.y * sim_block.z - group * 128;
+    if (++group_ended[group] < (left < 128 ? left : 128))
         return;
     group_ended[group] = 0;
     for (unsigned i = 4 * group; i < 4 * group + 4; i++) {

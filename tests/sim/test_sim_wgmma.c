@@ -133,6 +133,7 @@ static void write_kernels(const char *path) {
                 write_kernel(out, name, "", &forms[form], columns);
             }
     write_groups(out, &forms[0], 16);
+    fprintf(out, "extern \"C\" __global__ void incomplete_warpgroup(int *count) { atomicAdd(count, 1); }\n");
     for (int i = 0; i < FAULTS; i++)
         write_kernel(out, faults[i].name, faults[i].name, &forms[0], 16);
     fclose(out);
@@ -286,6 +287,19 @@ static void a_group_stays_under_way(void **state) {
     check_kernel(load(), "groups", 16, 0, 128, 128);
 }
 
+/* Its threads are not taken for some of the next block's warpgroup. */
+static void a_smaller_block_may_come_before(void **state) {
+    (void)state;
+    CUmodule module = load();
+    int count = 0;
+    CUdeviceptr dcount = test_upload(&count, sizeof count);
+    OK(test_launch(test_function(module, "incomplete_warpgroup"), 1, THREADS - 1, 0, NULL, (void *[]){&dcount}));
+    OK(cuMemcpyDtoH(&count, dcount, sizeof count));
+    OK(cuMemFree(dcount));
+    assert_int_equal(count, THREADS - 1);
+    check_product(module, 16, 0, 128, 128);
+}
+
 static int run_fault(const char *name) {
     static float sums[THREADS * MOST_COLUMNS / 2];
     return multiply(load(), name, &forms[0], 16, 128, 128, sums) == CUDA_SUCCESS ? 0 : 4;
@@ -309,6 +323,7 @@ int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_exact),
         cmocka_unit_test(a_group_stays_under_way),
+        cmocka_unit_test(a_smaller_block_may_come_before),
         cmocka_unit_test(faults_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
