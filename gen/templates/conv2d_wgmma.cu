@@ -210,8 +210,7 @@ __device__ __forceinline__ void
 Conv2dWarpgroups<T, BACKWARD, Sizes>::exchange(const float (&products)[COLS / 8][4]) {
     const int lane = threadIdx.x % 32;
     float *own = exchanged + (threadIdx.x / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
-    cp_async_wait<0>();
-    __syncthreads(); /* no tile is read or written any longer */
+    __syncthreads(); /* no tile is read any longer */
 #pragma unroll
     for (int n = 0; n < COLS / 8; n++)
 #pragma unroll
@@ -342,7 +341,6 @@ static __device__ __forceinline__ void conv2d_dw_warpgroups(const T *__restrict_
         fetch(step + STAGES - 1);
         wgmma_wait<0>(sums);
     }
-    cp_async_wait<0>();
 
     const int lane = threadIdx.x % 32;
 #pragma unroll

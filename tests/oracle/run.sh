@@ -287,6 +287,7 @@ full_ptx_list() {
         echo "demo fp64 default"
         echo "demo bf16 read_once"
         echo "cnn_strides tf32 nchw"
+        echo "resnet50 bf16 default"
         short_list | grep -v ' fp64 '
     } | once
 }

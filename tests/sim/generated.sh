@@ -1,7 +1,7 @@
 #!/bin/sh
 # generated.sh [--all]: runs kernels of random graphs, and convolutions, on the simulated device
-# with its race checker, and with --all also in several orders of threads, with AddressSanitizer and
-# in each precision. Prints `ok NAME` or `FAIL NAME` for each test.
+# with its race checker, products of warpgroups also via PTX, and with --all in several orders of threads,
+# with AddressSanitizer and in each precision. Prints `ok NAME` or `FAIL NAME` for each test.
 # `make unit-tests` builds build/libgen.a and build/libshared.a.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/env.sh
@@ -36,5 +36,8 @@ for order in $orders; do
     with_settings "release $order" FLAVOUR=release SIM_ORDER="$order"
 done
 with_settings "race reverse" FLAVOUR=race SIM_ORDER=reverse
+# The host's compiler sees other code instead of a warpgroup's products.
+mkdir -p "$work/ptx"
+attempt "conv2d ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 SIM_TESTS="$work/ptx" "$work/conv2d" conv2d_wgmma
 [ "${1-}" != --all ] || with_settings "asan random:2" FLAVOUR=asan SIM_ORDER=random:2 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan"
 exit $failed

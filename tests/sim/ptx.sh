@@ -10,5 +10,5 @@ cd "$(dirname "$0")/../.." || exit 1
 failed=0
 tests/oracle/run.sh --ptx "$@" || failed=1
 [ $# -gt 0 ] || exit $failed
-tests/sim/flavours.sh --ptx odd || failed=1
+tests/sim/flavours.sh --ptx odd pools || failed=1
 exit $failed
