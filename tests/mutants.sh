@@ -283,6 +283,22 @@ mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
     'axis.source(place % OUT_WIDTH, tap % KERNEL)' 'axis.source(place % OUT_WIDTH, tap / KERNEL)' $oracle cnn
 mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
+mutant conv_tap_wgmma gen/templates/conv2d_wgmma.cu \
+    'tap_x = tap % across.taps * TOWARDS;' 'tap_x = tap / across.taps * TOWARDS;' $oracle_row resnet50 bf16 default
+mutant conv_weight_grad_tap_wgmma gen/templates/conv2d_wgmma.cu \
+    'tap_x = column / CHANNELS % KERNEL;' 'tap_x = column / CHANNELS / KERNEL;' $oracle_row resnet50 bf16 default
+mutant conv_sums_over_tiles gen/templates/conv2d_wgmma.cu \
+    '__syncthreads(); /* no tile is read any longer */' '' tests/sim/generated.sh
+mutant ptx_conv_product_not_awaited gen/templates/conv2d_wgmma.cu \
+    'wgmma_wait<0>(products);' 'wgmma_wait<1>(products);' tests/sim/generated.sh
+mutant ptx_conv_copies_not_fenced gen/templates/conv2d_wgmma.cu \
+    "fence_tiles();
+        __syncthreads(); /* this" "__syncthreads(); /* this" tests/sim/generated.sh
+mutant ptx_narrow_panel gen/templates/wgmma.cuh '== PANEL ? 1u << 30 : 1u << 31' '== PANEL ? 1u << 30 : 1u << 30' \
+    tests/sim/generated.sh
+mutant window_of_a_neighbour_wgmma gen/templates/conv2d_wgmma.cu \
+    'in_window = row % WINDOW, window = row / WINDOW;' 'in_window = (row + 1) % WINDOW, window = row / WINDOW;' \
+    tests/runtime/repeat.sh without_fused_pools
 mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
     'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
 mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
@@ -541,7 +557,10 @@ mutant logs_of_two_checks tests/check.sh 'if ! flock -n 9; then' 'if false; then
 mutant preludes_of_other_values gen/emit/fill_template.c \
     'filled && equal(after(word, equals + 1), filled->value)' 'filled' build/unit/test_preludes
 mutant bodies_of_other_kernels gen/emit/fill_template.c \
-    'return equal(word, k->template_kernel);' 'return word.text && k;' build/unit/test_preludes
+    'return !strcmp(k->template_name, file) && equal(word, k->template_kernel);' \
+    'return word.text && k && file;' build/unit/test_preludes
+mutant bodies_of_other_templates gen/emit/fill_template.c \
+    'return !strcmp(k->template_name, file) && equal' 'return file && equal' build/unit/test_preludes
 mutant preludes_of_a_file_twice gen/emit/fill_template.c \
     'if (!strcmp(p->names[i], name))' 'if (0)' build/unit/test_preludes
 mutant lint_always_passes tests/lint/run.sh \

@@ -54,22 +54,25 @@ static const Hole *find_hole(const Kernel *k, Span name) {
     return NULL;
 }
 
-/* Whether a kernel of a template needs the optional section that a word stands for. */
-typedef bool Needs(const Kernel *, Span word);
+/* Whether a kernel of a template needs the optional section of a file that a word stands for. */
+typedef bool Needs(const Kernel *, const char *file, Span word);
 
 /* `word` is HOLE=VALUE. */
-static bool fills(const Kernel *k, Span word) {
+static bool fills(const Kernel *k, const char *file, Span word) {
+    (void)file;
     const char *equals = memchr(word.text, '=', word.length);
     ENSURE(equals, "a prelude's condition %.*s is not HOLE=VALUE", (int)word.length, word.text);
     const Hole *filled = find_hole(k, (Span){word.text, (size_t)(equals - word.text)});
     return filled && equal(after(word, equals + 1), filled->value);
 }
 
-static bool is_kernel(const Kernel *k, Span word) { return equal(word, k->template_kernel); }
+static bool is_kernel(const Kernel *k, const char *file, Span word) {
+    return !strcmp(k->template_name, file) && equal(word, k->template_kernel);
+}
 
-static bool is_needed(const Plan *plan, Needs *needs, Span word) {
+static bool is_needed(const Plan *plan, Needs *needs, const char *file, Span word) {
     for (int i = 0; i < plan->kernel_count; i++)
-        if (plan->kernels[i].template_name && needs(&plan->kernels[i], word))
+        if (plan->kernels[i].template_name && needs(&plan->kernels[i], file, word))
             return true;
     return false;
 }
@@ -94,7 +97,7 @@ static void print_needed(const Plan *plan, const char *file, const char *marker,
         ENSURE(length < (int)sizeof line, "template %s: a long marker: %s", file, line);
         ENSURE(section(after(rest, at), line, &body, &rest) && !find(body, closing),
                "template %s: %.*s is incomplete, or has a hole", file, (int)word.length, word.text);
-        if (is_needed(plan, needs, word))
+        if (is_needed(plan, needs, file, word))
             print_section(body, out);
     }
 }

@@ -11,8 +11,9 @@ or from pageable host memory. Weights are the same too. Each measurement is a se
 
 Peers run at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark;
 eager, compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler
-does not allow. Pinned batches are copied on a separate stream during the previous step. For the small CNN in bf16,
-our program is also measured without its side stream and with programmatic launch.
+does not allow. Pinned batches are copied on a separate stream during the previous step. In bf16 our programs of the
+CNN and of ResNet-50 are also measured without wgmma, and that of the CNN at small batches without its side stream and
+with programmatic launch.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
@@ -42,6 +43,7 @@ LINES = {"eager": "eager", "reduce-overhead": "compiled, reduce-overhead", "max-
          "graph": "eager, one CUDA graph"}
 ONE_STREAM = "compile.side_stream=false"
 PROGRAMMATIC = "compile.programmatic_launch=true"
+NO_WGMMA = "compile.wgmma=false"
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -72,6 +74,8 @@ class Work:
         if (self.family, self.dtype, self.feed) == ("cnn", "bf16", "device") and self.batch < 1024:
             yield f"{OURS}, one stream", f"{self.name}.one_stream", [ONE_STREAM]
             yield f"{OURS}, programmatic launch", f"{self.name}.programmatic", [PROGRAMMATIC]
+        if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["cnn", "resnet50"]:
+            yield f"{OURS}, no wgmma", f"{self.name}.no_wgmma", [NO_WGMMA]
 
 
 def all_work():

@@ -88,6 +88,7 @@ cnn fp32
 cnn bf16
 mobilenet bf16
 resnet18 tf32
+resnet50 bf16
 demo bf16 read_once
 demo bf16 programmatic
 cnn bf16 programmatic
@@ -98,6 +99,7 @@ for width in 64 128; do
 done
 
 checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16
+checked pools tests/sim/pools.toml precision.dtype=bf16
 checked in_backward tests/golden/in_backward.toml optimizer.state=int8
 
 # Steps with collectives over NCCL communicators of one rank.

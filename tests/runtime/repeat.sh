@@ -131,6 +131,17 @@ more_test_without_fused_rope() {
     grep -q 'UndoRope<' "$work/fused_true/kernels.cu" && ! grep -q 'UndoRope<' "$work/fused_false/kernels.cu" &&
         same_results fused_true_out fused_false_out
 }
+# A convolution by products of warpgroups pools its own results.
+more_test_without_fused_pools() {
+    local fused
+    for fused in true false; do
+        program pooled_$fused tests/sim/pools.toml precision.dtype=bf16 compile.fusion=$fused &&
+            run pooled_$fused pooled_${fused}_out || return 1
+    done
+    grep -q 'max_pool2d.*(gather of template conv2d_wgmma.cu)' "$work/pooled_true/kernels.cu" &&
+        ! grep -q 'max_pool2d.*(gather of' "$work/pooled_false/kernels.cu" &&
+        same_results pooled_true_out pooled_false_out
+}
 # Backward rounds what it makes again, in the kernel that undoes SwiGLU.
 more_test_rounding_without_fusion() {
     local fused

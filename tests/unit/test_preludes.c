@@ -21,6 +21,9 @@ static const char many[] = "//@prelude shared.cuh\n"
 static const char plain[] = "//@prelude shared.cuh\n"
                             "//@prelude?size=wide\nPLAIN_WIDE\n//@end\n"
                             "//@prelude\nPLAIN\n//@end\n";
+static const char both[] = "//@prelude shared.cuh\n"
+                           "//@prelude plain.cu\n"
+                           "//@prelude\nBOTH\n//@end\n";
 static const char shared[] = "//@prelude?size=deep\nSHARED_DEEP\n//@end\n"
                              "//@prelude?size=wide\nSHARED_WIDE\n//@end\n";
 
@@ -30,6 +33,7 @@ extern const int embedded_file_count;
 const Embedded embedded_files[] = {
     {"gen/templates/many.cu", many, sizeof many - 1, ""},
     {"gen/templates/plain.cu", plain, sizeof plain - 1, ""},
+    {"gen/templates/both.cu", both, sizeof both - 1, ""},
     {"gen/templates/shared.cuh", shared, sizeof shared - 1, ""},
 };
 const int embedded_file_count = sizeof embedded_files / sizeof *embedded_files;
@@ -84,7 +88,14 @@ static void test_two_templates_share_a_file(void **state) {
                   (Kernels){{"many.cu", NULL}, {"plain.cu", "deep"}}, 2);
 }
 
-/* A body is printed after the preludes, once for two kernels that have it. */
+/* A file may include several, and these the same one. */
+static void test_a_template_includes_files(void **state) {
+    (void)state;
+    assert_prints("\nSHARED_DEEP\n\nPLAIN\n\nBOTH\n", (Kernels){{"both.cu", "deep"}}, 1);
+}
+
+/* A body is printed after the preludes, once for two kernels that have it. A kernel of the same name in
+ * another template does not have it. */
 static void test_kernels_share_a_body(void **state) {
     (void)state;
     Kernel kernels[] = {{.template_name = "many.cu", .template_kernel = "other"},
@@ -92,6 +103,8 @@ static void test_kernels_share_a_body(void **state) {
                         {.template_name = "many.cu", .template_kernel = "other"}};
     assert_text(&(Plan){.kernels = kernels, .kernel_count = 3}, "\nALWAYS\n\nBODY\n");
     assert_text(&(Plan){.kernels = &kernels[1], .kernel_count = 1}, "\nALWAYS\n");
+    kernels[0].template_name = kernels[2].template_name = "plain.cu";
+    assert_text(&(Plan){.kernels = kernels, .kernel_count = 3}, "\nPLAIN\n\nALWAYS\n");
 }
 
 int main(void) {
@@ -99,6 +112,7 @@ int main(void) {
         cmocka_unit_test(test_none_is_filled),
         cmocka_unit_test(test_several_are_filled),
         cmocka_unit_test(test_two_templates_share_a_file),
+        cmocka_unit_test(test_a_template_includes_files),
         cmocka_unit_test(test_kernels_share_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,10 +477,15 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
-/* Columns of a panel. shared_address() returns an address within shared memory, as matrix
- * descriptors need it. */
-static constexpr int PANEL = 64;
+/* Columns of a panel and of a narrow one. */
+static constexpr int PANEL = 64, NARROW_PANEL = 32;
 
+/* Where 16 bytes of a panel's row are: number `chunk` of them, if there were no swizzle. */
+template <int COLUMNS> static __device__ __forceinline__ int swizzled(int row, int chunk) {
+    return COLUMNS == PANEL ? chunk ^ row % 8 : chunk ^ row / 2 % 4;
+}
+
+/* An address within shared memory, as matrix descriptors need it. */
 static __device__ __forceinline__ unsigned shared_address(const void *p) {
 #ifdef GPUOPT_SIM
     return static_cast<unsigned>(reinterpret_cast<uintptr_t>(p));
@@ -515,24 +520,6 @@ template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared)
     return shared + (-shared_address(shared) & 1023) / sizeof(T);
 }
 
-/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
- * copies the same columns of every ROUND-th token; the swizzle repeats after 8 rows. `place % ROUND`
- * lets the compiler drop comparisons that are always true. */
-template <int THREADS, int PLACES, int WIDTH, class T>
-static __device__ __forceinline__ void
-attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
-    constexpr int CHUNKS = WIDTH / 8, ROUND = THREADS / CHUNKS;
-    static_assert(ROUND % 8 == 0 && PLACES % ROUND == 0, "all threads copy the same number of chunks");
-    const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
-    T *to = tile + (chunk / 8 * PLACES + place) * PANEL + (chunk % 8 ^ place % 8) * 8;
-    const T *from = tokens + place * stride + chunk * 8;
-#pragma unroll
-    for (int first = 0; first < PLACES; first += ROUND) {
-        const bool inside = place % ROUND + first < places;
-        cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
-    }
-}
-
 /* After a barrier, wgmma of any thread sees what this thread has written to shared memory. */
 static __device__ __forceinline__ void fence_tiles() {
 #ifndef GPUOPT_SIM
@@ -540,22 +527,33 @@ static __device__ __forceinline__ void fence_tiles() {
 #endif
 }
 
+/* How an operand lies in a tile: `Deep` ones are rows of a panel, along which the product sums; `Flat`
+ * ones are columns of panels with DEPTH rows each, down which it sums. LEADING: bytes from one panel to
+ * the next. */
+struct Deep {
+    static constexpr int FLAT = 0, COLUMNS = PANEL, LEADING = 16;
+};
+template <int DEPTH, int PANEL_COLUMNS = PANEL> struct Flat {
+    static constexpr int FLAT = 1, COLUMNS = PANEL_COLUMNS, LEADING = DEPTH * COLUMNS * 2;
+};
+
 #ifdef GPUOPT_SIM
-template <class T>
-static __device__ __forceinline__ unsigned panel_bits(const T *panel, int row, int column) {
-    const T *from = panel + row * PANEL + column;
+template <class Layout, class T>
+static __device__ __forceinline__ unsigned operand_bits(Operand<T> operand, int i, int k) {
+    constexpr int COLUMNS = Layout::COLUMNS;
+    const T *from = operand.start + (Layout::FLAT ? i / COLUMNS * (Layout::LEADING / 2) + k * COLUMNS +
+                                                        i % COLUMNS
+                                                  : i * COLUMNS + k);
     uintptr_t at = reinterpret_cast<uintptr_t>(from);
-    at ^= (at >> 7 & 7) << 4;
+    at ^= (at >> 7 & (COLUMNS / 8 - 1)) << 4;
     unsigned short bits;
     memcpy(&bits, reinterpret_cast<const T *>(at), sizeof bits);
     return bits;
 }
-/* Two consecutive elements of a panel, along a row or down a column. */
-template <class T>
-static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, int column,
-                                                      bool down) {
-    return panel_bits(panel, row, column) |
-           panel_bits(panel, row + down, column + !down) << 16;
+/* Elements k and k + 1 of row (or column) i. */
+template <class Layout, class T>
+static __device__ __forceinline__ unsigned operand_pair(Operand<T> operand, int i, int k) {
+    return operand_bits<Layout>(operand, i, k) | operand_bits<Layout>(operand, i, k + 1) << 16;
 }
 
 static __device__ __forceinline__ void wgmma_begin() {}
@@ -563,53 +561,50 @@ static __device__ __forceinline__ void wgmma_commit() {}
 template <int GROUPS, int TILES>
 static __device__ __forceinline__ void wgmma_wait(float (&)[TILES][4]) {}
 
-template <int TILES, class T>
-static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> own,
-                                                  Operand<T> tile, bool add) {
-    const T *a = own.start, *b = tile.start;
-    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
-    const int k = lane % 4 * 2;
-    const unsigned fragment[4] = {panel_pair(a, row, k, false), panel_pair(a, row + 8, k, false),
-                                  panel_pair(a, row, k + 8, false),
-                                  panel_pair(a, row + 8, k + 8, false)};
-    for (int n = 0; n < TILES; n++) {
-        const unsigned columns[2] = {panel_pair(b, n * 8 + lane / 4, k, false),
-                                     panel_pair(b, n * 8 + lane / 4, k + 8, false)};
-        for (int c = 0; !add && c < 4; c++)
-            sums[n][c] = 0;
-        mma_16816(sums[n], fragment, columns, T());
-    }
-}
-template <int PLACES, int TILES, class T>
-static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
-                                                     const unsigned (&a)[4], Operand<T> tile) {
+template <class B, int TILES, class T>
+static __device__ __forceinline__ void wgmma(float (&sums)[TILES][4], const unsigned (&a)[4],
+                                             Operand<T> b, bool add = true) {
     const int lane = threadIdx.x % 32, k = lane % 4 * 2;
     for (int n = 0; n < TILES; n++) {
-        const T *panel = tile.start + n / 8 * PLACES * PANEL;
-        const unsigned columns[2] = {panel_pair(panel, k, n % 8 * 8 + lane / 4, true),
-                                     panel_pair(panel, k + 8, n % 8 * 8 + lane / 4, true)};
+        const unsigned columns[2] = {operand_pair<B>(b, n * 8 + lane / 4, k),
+                                     operand_pair<B>(b, n * 8 + lane / 4, k + 8)};
+        for (int c = 0; !add && c < 4; c++)
+            sums[n][c] = 0;
         mma_16816(sums[n], a, columns, T());
     }
 }
+template <class A, class B, int TILES, class T>
+static __device__ __forceinline__ void wgmma(float (&sums)[TILES][4], Operand<T> a, Operand<T> b,
+                                             bool add = true) {
+    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+    const int k = lane % 4 * 2;
+    const unsigned rows[4] = {operand_pair<A>(a, row, k), operand_pair<A>(a, row + 8, k),
+                              operand_pair<A>(a, row, k + 8), operand_pair<A>(a, row + 8, k + 8)};
+    wgmma<B>(sums, rows, b, add);
+}
 #else
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#error "attention uses wgmma, which only sm_90a has: set compile.wgmma = false, or job.device"
+#error "this program uses wgmma, which only sm_90a has: set compile.wgmma = false, or job.device"
 #endif
 
-/* The descriptor of a matrix. Groups of 8 rows of 128 bytes are 1024 bytes apart, panels `leading`
- * bytes. */
-template <class T>
-static __device__ __forceinline__ uint64_t panel_descriptor(Operand<T> operand, int leading) {
-    return uint64_t(1u << 30 | 1024 / 16) << 32 | (operand.start + (leading / 16 << 16));
+/* The descriptor of a matrix: its start; the kind of swizzle; how far apart are groups of 8 rows, which
+ * follow one another, and panels, in units of 16 bytes. */
+template <class Layout, class T>
+static __device__ __forceinline__ uint64_t matrix_descriptor(Operand<T> operand) {
+    constexpr unsigned SWIZZLE = Layout::COLUMNS == PANEL ? 1u << 30 : 1u << 31;
+    constexpr unsigned GROUP = 8 * Layout::COLUMNS * 2 / 16, PANELS = Layout::LEADING / 16;
+    return uint64_t(SWIZZLE | GROUP) << 32 | (operand.start + (PANELS << 16));
 }
 
 #define WGMMA_4(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
 #define WGMMA_16(d, n) WGMMA_4(d, n), WGMMA_4(d, n + 1), WGMMA_4(d, n + 2), WGMMA_4(d, n + 3)
+#define WGMMA_SUMS_4(d) WGMMA_16(d, 0)
 #define WGMMA_SUMS_8(d) WGMMA_16(d, 0), WGMMA_16(d, 4)
 #define WGMMA_SUMS_16(d) WGMMA_16(d, 0), WGMMA_16(d, 4), WGMMA_16(d, 8), WGMMA_16(d, 12)
-#define WGMMA_NAMES_8                                                           \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_4 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_NAMES_8                                                                       \
+    WGMMA_NAMES_4 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, " \
+    "%30, %31"
 #define WGMMA_NAMES_16                                                          \
     WGMMA_NAMES_8 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
@@ -632,46 +627,67 @@ static __device__ __forceinline__ void wgmma_commit() {
                      : "n"(GROUPS)                                                    \
                      : "memory");                                                     \
     }
+WGMMA_WAIT(4, "%16")
 WGMMA_WAIT(8, "%32")
 WGMMA_WAIT(16, "%64")
 
-/* sums [64 rows][8 TILES columns] = rows of a . rows of b, plus the old sums if `add`; 16 deep. A
- * program uses one of the four. */
-#define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
-    [[maybe_unused]]                                                                            \
-    static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> a,    \
-                                                      Operand<T> b, bool add) {                 \
+/* sums [64 rows][8 TILES columns] = rows of a . columns of b, plus the old sums if `add`; 16 deep. */
+#define WGMMA(TILES, N, A_MATRIX, B_MATRIX, ADD, A_FLAT, B_FLAT, T, TYPE)                       \
+    template <class A, class B>                                                                 \
+    static __device__ __forceinline__ void wgmma(float (&sums)[TILES][4], Operand<T> a,         \
+                                                 Operand<T> b, bool add = true) {               \
         asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD ", 0;\n"                       \
                      "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
-                     " {" WGMMA_NAMES_##TILES "}, " A ", " B ", add, 1, 1, 0, 0;\n}\n"          \
+                     " {" WGMMA_NAMES_##TILES "}, " A_MATRIX ", " B_MATRIX ", add, 1, 1, "      \
+                     A_FLAT ", " B_FLAT ";\n}\n"                                                \
                      : WGMMA_SUMS_##TILES(sums)                                                 \
-                     : "l"(panel_descriptor(a, 16)), "l"(panel_descriptor(b, 16)),              \
-                       "r"(static_cast<int>(add))                                               \
+                     : "l"(matrix_descriptor<A>(a)), "l"(matrix_descriptor<B>(b)),              \
+                       "r"(static_cast<int>(add)), "n"(A::FLAT), "n"(B::FLAT)                   \
                      : "memory");                                                               \
     }
-WGMMA_ROWS(8, "64", "%32", "%33", "%34", __nv_bfloat16, "bf16")
-WGMMA_ROWS(8, "64", "%32", "%33", "%34", __half, "f16")
-WGMMA_ROWS(16, "128", "%64", "%65", "%66", __nv_bfloat16, "bf16")
-WGMMA_ROWS(16, "128", "%64", "%65", "%66", __half, "f16")
+WGMMA(4, "32", "%16", "%17", "%18", "%19", "%20", __nv_bfloat16, "bf16")
+WGMMA(4, "32", "%16", "%17", "%18", "%19", "%20", __half, "f16")
+WGMMA(8, "64", "%32", "%33", "%34", "%35", "%36", __nv_bfloat16, "bf16")
+WGMMA(8, "64", "%32", "%33", "%34", "%35", "%36", __half, "f16")
+WGMMA(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16")
+WGMMA(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
 
-/* sums [64 rows][8 TILES columns] += a . columns of b, whose panels have PLACES rows; 16 deep. */
-#define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
-    template <int PLACES>                                                                       \
-    static __device__ __forceinline__ void wgmma_columns(                                       \
-        float (&sums)[TILES][4], const unsigned (&a)[4], Operand<T> b) {                        \
+/* sums [64 rows][8 TILES columns] += a . columns of b; 16 deep, with a in registers. */
+#define WGMMA_OF_REGISTERS(TILES, N, A0, A1, A2, A3, B_MATRIX, B_FLAT, T, TYPE)                 \
+    template <class B>                                                                          \
+    static __device__ __forceinline__ void wgmma(float (&sums)[TILES][4],                       \
+                                                 const unsigned (&a)[4], Operand<T> b) {        \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
-                     " {" WGMMA_NAMES_##TILES "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B         \
-                     ", 1, 1, 1, 1;\n"                                                          \
+                     " {" WGMMA_NAMES_##TILES "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B_MATRIX  \
+                     ", 1, 1, 1, " B_FLAT ";\n"                                                 \
                      : WGMMA_SUMS_##TILES(sums)                                                 \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),                              \
-                       "l"(panel_descriptor(b, PLACES * 128))                                   \
+                       "l"(matrix_descriptor<B>(b)), "n"(B::FLAT)                               \
                      : "memory");                                                               \
     }
-WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __nv_bfloat16, "bf16")
-WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __half, "f16")
-WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16")
-WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
+WGMMA_OF_REGISTERS(8, "64", "%32", "%33", "%34", "%35", "%36", "%37", __nv_bfloat16, "bf16")
+WGMMA_OF_REGISTERS(8, "64", "%32", "%33", "%34", "%35", "%36", "%37", __half, "f16")
+WGMMA_OF_REGISTERS(16, "128", "%64", "%65", "%66", "%67", "%68", "%69", __nv_bfloat16, "bf16")
+WGMMA_OF_REGISTERS(16, "128", "%64", "%65", "%66", "%67", "%68", "%69", __half, "f16")
 #endif
+
+/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
+ * copies the same columns of every ROUND-th token; the swizzle repeats after 8 rows. `place % ROUND`
+ * lets the compiler drop comparisons that are always true. */
+template <int THREADS, int PLACES, int WIDTH, class T>
+static __device__ __forceinline__ void
+attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
+    constexpr int CHUNKS = WIDTH / 8, ROUND = THREADS / CHUNKS;
+    static_assert(ROUND % 8 == 0 && PLACES % ROUND == 0, "all threads copy the same number of chunks");
+    const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+    T *to = tile + (chunk / 8 * PLACES + place) * PANEL + swizzled<PANEL>(place, chunk % 8) * 8;
+    const T *from = tokens + place * stride + chunk * 8;
+#pragma unroll
+    for (int first = 0; first < PLACES; first += ROUND) {
+        const bool inside = place % ROUND + first < places;
+        cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
+    }
+}
 
 /* Begins products [64 rows][8 TILES] = the 64 rows of a tile . rows of another tile. */
 template <int WIDTH, int TILES, class T>
@@ -680,8 +696,8 @@ static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], c
     const Operand<T> a = own, b = tile;
 #pragma unroll
     for (int d = 0; d < WIDTH; d += 16)
-        wgmma_rows(products, a.after(d / PANEL * 64 * PANEL + d % PANEL),
-                   b.after(d / PANEL * 8 * TILES * PANEL + d % PANEL), d > 0);
+        wgmma<Deep, Deep>(products, a.after(d / PANEL * 64 * PANEL + d % PANEL),
+                          b.after(d / PANEL * 8 * TILES * PANEL + d % PANEL), d > 0);
 }
 
 /* Converts sums to weights of type T, in the layout of a product's first operand. */
@@ -702,7 +718,7 @@ static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4
     const Operand<T> b = tile;
 #pragma unroll
     for (int step = 0; step < STEPS; step++)
-        wgmma_columns<16 * STEPS>(sums, weights[step], b.after(step * 16 * PANEL));
+        wgmma<Flat<16 * STEPS>>(sums, weights[step], b.after(step * 16 * PANEL));
 }
 /* Called after the wait: the products read the registers of the weights until then. This keeps nvcc
  * from moving the weights. ptxas may still reuse these registers if there is a branch before the
