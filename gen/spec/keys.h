@@ -133,6 +133,8 @@
       "model.family = \"llama\", \"qwen2\", \"gpt2\" or \"mlp\"")                                  \
     C(ROTARY, ROTARY_MODEL, "model.family = \"llama\" or \"qwen2\"")                               \
     C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                             \
+    C(BIASED, s->model.family != FAMILY_LLAMA,                                                     \
+      "a model with biases (any model.family but \"llama\")")                                      \
     C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
@@ -612,9 +614,9 @@
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \
-    K(compile, matmul_bias, BOOL, "true", "", ALWAYS, WEIGHTS,                                     \
+    K(compile, matmul_bias, BOOL, "true", "", BIASED, WEIGHTS,                                     \
       "Let matrix products add biases in their epilogue, before their results are rounded.")       \
-    K(compile, in_place, BOOL, "true", "", ALWAYS, WEIGHTS,                                        \
+    K(compile, in_place, BOOL, "true", "", LANGUAGE, WEIGHTS,                                      \
       "Let RoPE overwrite q and k, whose memory would otherwise be kept as long as that of v, "    \
       "and the logits' gradient the logits.")                                                      \
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH, RUN,                                      \
