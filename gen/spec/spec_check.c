@@ -96,6 +96,17 @@ static void check_lengths(const Spec *spec) {
                    (long long)spec->data.max_target_tokens, (long long)tokens);
 }
 
+/* The strings of jsonl are bytes too, but its samples may be arrays of tokens: the program looks. */
+static void check_bytes(const Spec *spec) {
+    enum { BYTES = 256 };
+    if (spec->data.format == DATA_TEXT && spec->model.vocab_size < BYTES)
+        user_error(spec_pos(spec, KEY_model_vocab_size),
+                   "raise it, or use data.format = \"tokens\", or \"jsonl\" with arrays input_ids",
+                   "data.format = \"text\" reads bytes as tokens, which needs model.vocab_size = %d "
+                   "or more, not %lld",
+                   BYTES, (long long)spec->model.vocab_size);
+}
+
 static void check_data(Arena *arena, const Spec *spec) {
     if (spec->data.format != DATA_SYNTHETIC && spec->data.train.count == 0)
         user_error(spec_pos(spec, KEY_data_train),
@@ -407,6 +418,7 @@ static void check_language(Arena *arena, Spec *spec) {
     check_heads(arena, spec);
     check_rope(spec);
     check_lengths(spec);
+    check_bytes(spec);
     check_chunks(arena, spec);
     check_adapter(arena, spec);
     check_modules_to_save(spec);
