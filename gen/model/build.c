@@ -90,18 +90,23 @@ static Value *add_loss(Builder *b, Value *logits, Value *total) {
     return add_sum(b, rows, "loss", total);
 }
 
-/* Counts the targets whose logit is the largest, and those among the five largest. */
+/* Counts the targets whose logit is the largest, and those among the five largest, if there are more
+ * classes than that. */
 static void add_hits(Builder *b, Value *logits) {
-    static const char *const names[] = {"top1", "top5"};
+    static const struct {
+        const char *name;
+        int64_t largest;
+    } counts[] = {{"top1", 1}, {"top5", 5}};
     Program *p = b->program;
     Pos pos = spec_pos(b->spec, KEY_training_task);
     Value *in[] = {logits, b->batch.labels};
     Op *hits = op_add(p, b->graph, OP_topk_hits, "hits", in, 2, (Attr){0}, pos);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && counts[i].largest < b->spec->model.num_classes; i++) {
+        const char *name = counts[i].name;
         Value *sum =
-            value_1d(p, arena_printf(p->arena, "eval_%s", names[i]), ROLE_COUNTER, p->real, 1, pos);
-        p->counters.metrics[p->counters.metric_count++] = (Metric){.name = names[i], .sum = sum};
-        add_sum(b, hits->out[i], names[i], sum);
+            value_1d(p, arena_printf(p->arena, "eval_%s", name), ROLE_COUNTER, p->real, 1, pos);
+        p->counters.metrics[p->counters.metric_count++] = (Metric){.name = name, .sum = sum};
+        add_sum(b, hits->out[i], name, sum);
     }
 }
 

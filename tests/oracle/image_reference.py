@@ -212,8 +212,8 @@ class Trainer:
         result["losses"] = torch.tensor(losses, dtype=torch.float64)
         if held_out:
             held = torch.stack([*held, self.evaluate(held_out)])
-            result |= {f"heldout.{name}": held[:, i].clone() for i, name in
-                       enumerate(("loss", "top1", "top5"))}
+            figures = ("loss", "top1", "top5") if logits.shape[1] > 5 else ("loss", "top1")
+            result |= {f"heldout.{name}": held[:, i].clone() for i, name in enumerate(figures)}
         return result
 
 

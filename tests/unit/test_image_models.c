@@ -304,13 +304,31 @@ static void test_names(void **state) {
     check_names(cnn, cnn_names, 4);
 }
 
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+static void check_metrics(const char *classes, int count) {
+    Arena arena = {0};
+    const Program *p = model_build(&arena, read_spec(&arena, mlp, &classes, 1));
+    assert_int_equal(p->counters.metric_count, count);
+    assert_string_equal(p->counters.metrics[0].name, "top1");
+    arena_free(&arena);
+}
+
+/* The label is always among the five largest of five. */
+static void test_metrics(void **state) {
+    (void)state;
+    check_metrics("model.num_classes=2", 1);
+    check_metrics("model.num_classes=5", 1);
+    check_metrics("model.num_classes=6", 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mlp),      cmocka_unit_test(test_cnn),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_resnet),   cmocka_unit_test(test_mobilenet_v2),
         cmocka_unit_test(test_resident), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
