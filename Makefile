@@ -84,14 +84,15 @@ old_sim = $(if $(wildcard build/sim/libnccl.so.2),sim-ranks,$(if $(wildcard buil
 demo-installed: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
-# A file's name may have spaces and apostrophes.
-space    := $(subst ,, )
+# A file's name may have any characters, also those that make or the shell gives a meaning.
+override SPEC := $(value SPEC)
 spec     = '$(subst ','\'',$(SPEC))'
 settings = $(foreach setting,$(SET),--set '$(setting)')
 
 # Without it, make run FILE would run what was generated last.
 ifneq ($(filter %.toml,$(MAKECMDGOALS)),)
-$(error $(filter %.toml,$(MAKECMDGOALS)) is a spec, not a target: write SPEC=$(filter %.toml,$(MAKECMDGOALS)))
+$(error $(filter %.toml,$(MAKECMDGOALS)) is a spec, not a target: write \
+    $(if $(SPEC),a name with spaces in quotes,SPEC=$(filter %.toml,$(MAKECMDGOALS))))
 endif
 
 slurm: $(GEN)
@@ -117,7 +118,7 @@ run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 sweep  = $(shell ./$(GEN) --print-spec $(spec) $(settings) 2>&1 | grep -m 1 '^# point ')
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
-small: to = build/$(basename $(notdir $(subst $(space),_,$(SPEC))))-small
+small: to = build/$(shell basename -s .toml -- $(spec) | tr -c 'A-Za-z0-9._\n-' _)-small
 small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@$(MAKE) --no-print-directory -s -f runtime/target.mk DEVICE=$(DEVICE) >/dev/null
 	+@$(make_samples)

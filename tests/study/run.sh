@@ -228,6 +228,20 @@ make_run_sets_keys() {
         ! runtime/scripts/run.sh --program $work/gone 2>$work/refusal && says "^error: $work/gone is gone" $work/refusal
 }
 
+# A spec's file may have any name. make small puts its program into a folder where make can build it.
+make_run_takes_any_name() {
+    local name="$work/\$(a)\$b it's;#%:*.toml" goal
+    printf '#!/bin/sh\nprintf "%%s\\n" "$1"\nexit 1\n' >$work/gen && chmod +x $work/gen
+    for goal in run small; do
+        make -s -n $goal DEVICE=cuda SPEC="$name" >$work/commands &&
+            sed -n "s|.*GEN=./gpuopt-gen|exec env GEN=$work/gen|; s|^./gpuopt-gen|$work/gen|; /runtime.scripts.run\|-o /p" \
+                $work/commands | sh >$work/said
+        printf '%s\n' "$name" | cmp - $work/said || return
+    done
+    says " -o 'build/__a__b_it_s_____-small' " $work/commands &&
+        ! make -s run SPEC=$work/a b.toml 2>$work/refusal && says 'a name with spaces in quotes' $work/refusal
+}
+
 # Two make run SPEC=FILE at once: each runs what it generated, although both leave its name in build/last.
 two_runs_at_once() {
     local root=$work/at_once
@@ -362,6 +376,7 @@ attempt "parts of a plan add up" parts_of_a_plan_add_up
 attempt "points of a plan stand in a table" points_stand_in_a_table
 attempt "a point's plan alone" a_point_alone
 attempt "make run sets keys" make_run_sets_keys
+attempt "make run and small take any name of a spec" make_run_takes_any_name
 attempt "two make runs at once" two_runs_at_once
 attempt "make run checks the number of processes" wrong_numbers_of_processes
 attempt "kernels wait for the device" kernels_wait_for_the_device
