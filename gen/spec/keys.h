@@ -10,8 +10,8 @@
  *              STRINGS, REALS (lists; a single item is a list of one), CHOICE(Enum) (a row of
  *              the list CHOICES below names the enum and its constants; the choices true and
  *              false are written without quotes, as in TOML)
- *   default    as written in a spec; REQUIRED: must be given if the key has an effect; DERIVED:
- *              computed from other keys (spec_check.c)
+ *   default    as written in a spec; REQUIRED: must be given if the key has an effect, unless help
+ *              names a family's default; DERIVED: computed from other keys (spec_check.c)
  *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" if TYPE has no
  *              numbers
  *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
@@ -277,7 +277,7 @@
     K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", SIZED, WEIGHTS,                           \
       "Width of the residual stream, or of the hidden layers of an mlp.")                          \
     K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", LANGUAGE, WEIGHTS,                  \
-      "Width inside the feed-forward block.")                                                      \
+      "Width inside the feed-forward block; 4 * hidden_size by default with gpt2.")                \
     K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED, WEIGHTS,                        \
       "Number of decoder layers, or of hidden layers of an mlp.")                                  \
     K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, WEIGHTS,                   \

@@ -6,16 +6,26 @@
 #include <float.h>
 #include <string.h>
 
+static bool is_required(const Spec *spec, Key key) {
+    bool derived = key == KEY_model_intermediate_size && spec->model.family == FAMILY_GPT2;
+    return key_info[key].fallback == REQUIRED && !derived && spec_effective(spec, key);
+}
+
 static void require_keys(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
-        if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT &&
-            spec_effective(spec, (Key)key))
+        if (is_required(spec, (Key)key) && spec->origin[key].kind == ORIGIN_DEFAULT)
             error_at(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
                      key_info[key].name);
     exit_if_errors();
 }
 
 /* ---- model ---- */
+
+/* GPT-2's default in transformers, whose config.json has n_inner = null for it. */
+static void derive_inner_width(Spec *spec) {
+    if (spec->origin[KEY_model_intermediate_size].kind == ORIGIN_DEFAULT)
+        spec->model.intermediate_size = 4 * spec->model.hidden_size;
+}
 
 /* gpt2 has no model.head_dim. */
 static const char *head_dim_hint(Arena *arena, const Spec *spec) {
@@ -414,6 +424,7 @@ static void check_words(const Spec *spec) {
 static void check_language(Arena *arena, Spec *spec) {
     check_words(spec);
     check_exclusions(spec);
+    derive_inner_width(spec);
     derive_heads(arena, spec);
     check_heads(arena, spec);
     check_rope(spec);

@@ -508,6 +508,19 @@ static void test_config_json_round_trip(void **state) {
     }
 }
 
+/* As where config.json has no n_inner. */
+static void test_inner_width_of_gpt2(void **state) {
+    (void)state;
+    const char *set = "model.intermediate_size=100";
+    write_text("gpt2.toml",
+               arena_printf(&arena,
+                            "[model]\nfamily = \"gpt2\"\nvocab_size = 300\nhidden_size = 64\n"
+                            "num_hidden_layers = 1\nnum_attention_heads = 4\n%s",
+                            TUNE));
+    assert_int_equal(read_plain("gpt2.toml")->model.intermediate_size, 4 * 64);
+    assert_int_equal(spec_read(&arena, "gpt2.toml", &set, 1)->model.intermediate_size, 100);
+}
+
 static void test_weights_without_config(void **state) {
     (void)state;
     assert_null(make_folder("bare"));
@@ -616,6 +629,7 @@ int main(void) {
         TEST(test_config_json),
         TEST(test_config_json_own),
         TEST(test_config_json_round_trip),
+        TEST(test_inner_width_of_gpt2),
         TEST(test_weights_without_config),
         TEST(test_config_json_rope_parameters),
         TEST(test_config_json_nulls),
