@@ -29,7 +29,7 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
     if (plan->program->stage.count > 1)
         sb_puts(out, "# The stages share the runtime, which is in the folder above theirs.\n"
                      "RT      ?= ..\nSIM_OUT ?= $(abspath ..)/sim\n\n");
-    long long ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    long long ranks = spec_ranks(plan->spec);
     if (ranks > 1)
         sb_printf(out, "# Processes that train together, one per device.\nRANKS   := %lld\n\n",
                   ranks);
@@ -49,7 +49,6 @@ void emit_stages_makefile(const Plan *plan, StrBuf *out) {
     sb_printf(out,
               "# Stages, and processes that train together, one per device.\nSTAGES  := %lld\n"
               "RANKS   := %lld\n",
-              (long long)plan->program->stage.count,
-              (long long)mesh_ranks(&plan->program->mesh, GROUP_WORLD));
+              (long long)plan->program->stage.count, (long long)spec_ranks(plan->spec));
     put_template("gen/templates/stages.mk", out);
 }

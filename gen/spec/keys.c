@@ -199,6 +199,13 @@ bool spec_on_one_card(const Spec *spec) {
            spec->parallelism.pipeline_parallel_degree == 1;
 }
 
+int64_t spec_ranks(const Spec *spec) {
+    bool one_for_all = spec->parallelism.data_parallel_mode == PARALLEL_DP;
+    int64_t replicas = one_for_all ? 1 : spec->parallelism.data_parallel_replicate_degree;
+    return replicas * spec->parallelism.data_parallel_shard_degree *
+           spec->parallelism.tensor_parallel_degree * spec->parallelism.pipeline_parallel_degree;
+}
+
 static bool over_one_rank(const Spec *spec, OneRankCollectives strategy) {
     return spec->parallelism.one_rank_collectives == strategy && spec_on_one_card(spec);
 }

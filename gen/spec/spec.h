@@ -117,6 +117,8 @@ bool spec_given(const Spec *spec, Key key);
 bool spec_effective(const Spec *spec, Key key);
 /* Whether all degrees in [parallelism] are 1. */
 bool spec_on_one_card(const Spec *spec);
+/* Returns how many processes train together. */
+int64_t spec_ranks(const Spec *spec);
 /* Whether a strategy is on: its degree is above 1, or one_rank_collectives names it. */
 bool spec_replicates(const Spec *spec);
 bool spec_shards(const Spec *spec);

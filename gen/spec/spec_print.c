@@ -59,6 +59,7 @@ static void print_inputs(const Spec *spec, StrBuf *out) {
 void spec_print(const Spec *spec, StrBuf *out) {
     sb_printf(out, "# %s, resolved; spec_sha256 %s\n", spec->path, spec->sha256);
     print_inputs(spec, out);
+    sb_printf(out, "# ranks %lld\n", (long long)spec_ranks(spec)); /* for runtime/scripts/run.sh */
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
         print_key(spec, (Key)key, out);

@@ -25,6 +25,16 @@ refuse_words() {
 }
 refuse_words
 
+# check_processes WHAT RANKS: refuses an NP other than the ranks that WHAT is for, before anything is built or
+# started: mpirun would add an error of its own to the program's.
+check_processes() {
+    case ${NP-} in '' | "$2") return ;; esac
+    if [ "$2" = 1 ]; then made="one rank"; else made="$2 ranks"; fi
+    echo "error: $1 for $made, but NP=$NP: leave NP out, or generate it for $NP" \
+        "(parallelism.data_parallel_replicate_degree and the other degrees)" >&2
+    exit 1
+}
+
 program=
 if [ "${1-}" = --spec ]; then
     spec=$2 sets=
@@ -39,7 +49,11 @@ if [ "${1-}" = --spec ]; then
     exec 9<build
     flock 9 2>/dev/null || :
     set -f
+    # The points of a study have ranks of their own; what is wrong with a spec is said when it is generated.
     # shellcheck disable=SC2086 # settings have no spaces
+    ranks=${NP:+$("$GEN" --print-spec "$spec" $sets 2>/dev/null | sed -n 's/^# ranks //p')}
+    case $ranks in '' | *[!0-9]*) ;; *) check_processes "$spec is" "$ranks" ;; esac
+    # shellcheck disable=SC2086
     "$GEN" "$spec" $sets
     set +f
     program=$(cat build/last)
@@ -68,18 +82,6 @@ trap 'exit 129' HUP
 
 # variable FOLDER NAME: prints a variable of the program's Makefile.
 variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
-
-# check_processes FOLDER: checks NP before anything starts: mpirun would add an error of its own to the
-# program's. The Makefile refuses what is not a number.
-check_processes() {
-    case ${NP-} in '' | 0* | *[!0-9]*) return ;; esac
-    ranks=$(variable "$1" RANKS)
-    [ "$NP" != "${ranks:-1}" ] || return 0
-    if [ -z "$ranks" ]; then made="one rank"; else made="$ranks ranks"; fi
-    echo "error: this program was generated for $made, but NP=$NP: leave NP out, or generate it for $NP" \
-        "(parallelism.data_parallel_replicate_degree and the other degrees)" >&2
-    exit 1
-}
 
 # run_program FOLDER OPTIONS [NP [exec]]: without NP, starts as many processes as the program was made for. With
 # exec, make takes the place of this script.
@@ -183,7 +185,8 @@ starts() {
     [ -n "$trained" ] && [ -z "$(ls "$program/out/checkpoints" 2>/dev/null)" ]
 }
 
-check_processes "$program"
+ranks=$(variable "$program" RANKS)
+check_processes "this program was generated" "${ranks:-1}"
 case " $* " in
 *" --init "* | *" --help "* | *" --tune "* | *" --probe "*) ;;
 *) train_base "$program" ;;

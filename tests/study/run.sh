@@ -267,6 +267,29 @@ wrong_numbers_of_processes() {
         says 'NP=x: it is how many processes to start' $work/refusal
 }
 
+# Nor is the program generated if SPEC is for another number, which includes all of its strategies.
+wrong_numbers_for_specs() {
+    local cards set ranks
+    rm -rf build/named_alone
+    while read -r cards set; do
+        ranks="$cards ranks"
+        [ "$cards" -ne 1 ] || ranks="one rank"
+        # shellcheck disable=SC2086 # settings have no spaces
+        ! NP=3 runtime/scripts/run.sh --spec $work/named_alone.toml $set >$work/said 2>$work/refusal &&
+            [ ! -s $work/said ] && [ ! -e build/named_alone ] &&
+            says "^error: $work/named_alone.toml is for $ranks, but NP=3: leave NP out" $work/refusal || return
+    done <<'SPECS'
+1
+2 --set parallelism.tensor_parallel_degree=2
+4 --set parallelism.data_parallel_replicate_degree=2 --set parallelism.data_parallel_shard_degree=2
+2 --set parallelism.pipeline_parallel_degree=2
+1 --set parallelism.data_parallel_replicate_degree=3 --set parallelism.data_parallel_mode="dp"
+SPECS
+    # What else is wrong is said as without NP.
+    ! NP=3 runtime/scripts/run.sh --spec $work/named_alone.toml --set training.steps=x 2>$work/refusal &&
+        says 'error: training.steps cannot be "x"' $work/refusal
+}
+
 # make run looks for a GPU before it compiles kernels for it; make alone needs none.
 kernels_wait_for_the_device() {
     [ ! -e /dev/nvidiactl ] || return 0
@@ -379,6 +402,7 @@ attempt "make run sets keys" make_run_sets_keys
 attempt "make run and small take any name of a spec" make_run_takes_any_name
 attempt "two make runs at once" two_runs_at_once
 attempt "make run checks the number of processes" wrong_numbers_of_processes
+attempt "make run checks the number of processes against the spec" wrong_numbers_for_specs
 attempt "kernels wait for the device" kernels_wait_for_the_device
 attempt "a study waits for the device" study_waits_for_the_device
 attempt "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
