@@ -26,14 +26,43 @@ static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
 /* Whether a body that follows could get the op's results within the op's own kernel. */
 static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op); }
 
-/* Whether the value has readers, and each could get it within the kernel that makes it. */
-static bool read_by_bodies(const GraphUses *uses, const Value *v) {
+/* Whether a body after the op reads any of v, under whatever name. */
+static bool part_read_by_body(const GraphUses *uses, const Op *op, const Value *v) {
+    for (const Value *view = v->storage->views; view; view = view->next_view) {
+        int readers;
+        Op *const *reader = use_readers(uses, view, &readers);
+        for (int i = 0; i < readers; i++)
+            if (reader[i]->id > op->id && has_body(reader[i]) && value_overlaps(view, v))
+                return true;
+    }
+    return false;
+}
+
+/* Whether the op's result has readers, and each could get it within the kernel that makes it. What is
+ * read under other names only, as decoded weights are together with what lies beside them, has no
+ * reader of its own; then one body among those is enough. */
+static bool read_by_bodies(const GraphUses *uses, const Op *op, const Value *v) {
     int readers;
     Op *const *reader = use_readers(uses, v, &readers);
     for (int i = 0; i < readers; i++)
         if (!has_body(reader[i]))
             return false;
-    return readers > 0;
+    return readers > 0 || part_read_by_body(uses, op, v);
+}
+
+/* The share of v that a body could get within the kernels that make it, or parts of it under names of
+ * their own. */
+static double share_handed_on(const GraphUses *uses, const Op *body, const Value *v) {
+    const Op *writer = use_maker(uses, v);
+    double bytes = 0;
+    if (writer)
+        return hands_on(writer);
+    for (const Value *view = v->storage->views; view; view = view->next_view) {
+        writer = use_maker(uses, view);
+        if (writer && writer->id < body->id && hands_on(writer) && value_overlaps(view, v))
+            bytes += (double)value_bytes(view);
+    }
+    return fmin(bytes / (double)value_bytes(v), 1);
 }
 
 /* Whether a body overwrites it in place, so that one kernel could write for both ops. */
@@ -90,20 +119,19 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
     double bytes = 0;
     for (int k = 0; k < read_operands(op); k++) {
         const Value *v = op->in[k];
-        const Op *writer = use_maker(uses, v);
         if (!has_body(op))
             bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
-        else if ((!writer || !hands_on(writer)) && !counted[v->id]) {
+        else if (!counted[v->id]) {
             double all = read_bytes(p, v, (double)value_elements(op->out[0]));
             double selected = op_is(op, TRAIT_EMBEDS) ? (double)value_bytes(op->out[0]) : all;
-            bytes += fmin(all, selected);
+            bytes += (1 - share_handed_on(uses, op, v)) * fmin(all, selected);
             counted[v->id] = true;
         }
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
         bool lasts = role_persistent(v->role) && !is_overwritten(uses, v);
-        if (!hands_on(op) || lasts || !read_by_bodies(uses, v))
+        if (!hands_on(op) || lasts || !read_by_bodies(uses, op, v))
             bytes += written_bytes(p, v);
     }
     return bytes;

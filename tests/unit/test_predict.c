@@ -154,6 +154,31 @@ static void test_only_products_are_work_of_the_model(void **state) {
     }
 }
 
+/* ---- least bytes ----------------------------------------------------------------------------- */
+
+static void expect_no_less_than_least(const char *const *sets) {
+    Arena arena = {0};
+    int count = 0;
+    while (sets[count])
+        count++;
+    const Plan *plan = plan_of(&arena, sets, count);
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        const PlanEntry *entry = &plan->entry[e];
+        if (entry->cost.issued_bytes < entry->cost.least_bytes)
+            fail_msg("%s: %s issues %.0f bytes, and %.0f is the least", sets[0], entry->name,
+                     entry->cost.issued_bytes, entry->cost.least_bytes);
+    }
+    arena_free(&arena);
+}
+
+/* Merging reads decoded weights under another name than they were decoded under; one kernel does
+ * both. */
+static void test_decoded_weights_need_no_memory(void **state) {
+    (void)state;
+    expect_no_less_than_least((const char *const[]){"quantization.quant_type=int8", NULL});
+    expect_no_less_than_least((const char *const[]){"quantization.quant_type=nf4", NULL});
+}
+
 /* ---- copies of batches ------------------------------------------------------------------------ */
 
 /* Large pictures, which little is done with. */
@@ -357,6 +382,7 @@ int main(void) {
                                        cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
                                        cmocka_unit_test(test_chunks_of_logits_are_no_more_work),
                                        cmocka_unit_test(test_only_products_are_work_of_the_model),
+                                       cmocka_unit_test(test_decoded_weights_need_no_memory),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
         cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
                                        cmocka_unit_test(test_few_blocks_take_longer),
