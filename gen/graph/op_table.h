@@ -41,7 +41,7 @@ enum {
                                 * a matrix, which they also store */
     TRAIT_NAMES = 1 << 14,     /* it reads nothing of its last operand, if it has any, which is only
                                 * its result's place or a parameter to name */
-    TRAIT_EMBEDS = 1 << 15,    /* an operand is a table with a row per token id */
+    TRAIT_EMBEDS = 1 << 15,    /* its last operand is a table with a row per token id */
     TRAIT_UPDATES = 1 << 16,   /* it updates weights: operands and results 0 are their masters,
                                 * operands 1 the gradients */
     TRAIT_IN_PLACE = 1 << 17,  /* its result can take the place of its first operand */

@@ -159,8 +159,8 @@ OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops
 /* embedding */
 OP(embedding, SK | EMBEDS, shape_embedding, grad_embedding, expand_embedding, no_flops, no_launch)
 OP(own_ids, SK, shape_own_ids, no_gradient, expand_own_ids, no_flops, no_launch)
-OP(embedding_grad, SK | ADDS | ONLY_ADDS, shape_embedding_grad, no_gradient, no_steps, no_flops,
-   plan_embedding_grad)
+OP(embedding_grad, SK | EMBEDS | ADDS | ONLY_ADDS, shape_embedding_grad, no_gradient, no_steps,
+   no_flops, plan_embedding_grad)
 
 /* rows */
 OP(gather_rows, SK, shape_gather_rows, grad_gather_rows, expand_gather_rows, no_flops, no_launch)

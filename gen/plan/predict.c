@@ -3,9 +3,9 @@
  * There are three counts of bytes. `issued`: what threads ask for (launch_work). `dram`: every
  * operand and result once per launch, but no more than was issued and without hits in the L2 cache
  * (cache.c). `least`: what would still move if every chain of elementwise and row ops were one
- * kernel together with the template before it. `least` is counted from the graph only, so that the
- * ratio of `issued` to it tells how well the launches were chosen. So are the model's FLOPs, which
- * therefore depend on no layout and no choice of kernels. */
+ * kernel together with the template before it, whatever the data. `least` is counted from the graph
+ * only, so that the ratio of `issued` to it tells how well the launches were chosen. So are the model's
+ * FLOPs, which therefore depend on no layout and no choice of kernels. */
 #include "base/rounding.h"
 #include "graph/op_table.h"
 #include "plan/cache.h"
@@ -107,6 +107,14 @@ static double read_bytes(const Program *p, const Value *v, double made) {
     return (v->role == ROLE_DATASET ? fmin(all, made) : all) * dtype_bytes(v->dtype);
 }
 
+/* Whether only the data knows how much of v the op touches: of a table with a row per id, the rows of
+ * different ids; of what the gradient of such a table reads, only rows of the rank's own ids. */
+static bool goes_by_ids(const Op *op, const Value *v) {
+    if (!op_is(op, TRAIT_EMBEDS))
+        return false;
+    return value_same_place(v, op->in[op->in_count - 1]) || (op->attr.group && v == op->in[1]);
+}
+
 /* Whether the op could make the operand itself, by the steps of the op before it. */
 static bool could_make(const GraphUses *uses, const Op *op, int operand) {
     const Op *writer = use_maker(uses, op->in[operand]);
@@ -119,19 +127,21 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
     double bytes = 0;
     for (int k = 0; k < read_operands(op); k++) {
         const Value *v = op->in[k];
+        if (goes_by_ids(op, v))
+            continue;
         if (!has_body(op))
             bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
         else if (!counted[v->id]) {
             double all = read_bytes(p, v, (double)value_elements(op->out[0]));
-            double selected = op_is(op, TRAIT_EMBEDS) ? (double)value_bytes(op->out[0]) : all;
-            bytes += (1 - share_handed_on(uses, op, v)) * fmin(all, selected);
+            bytes += (1 - share_handed_on(uses, op, v)) * all;
             counted[v->id] = true;
         }
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
         bool lasts = role_persistent(v->role) && !is_overwritten(uses, v);
-        if (!hands_on(op) || lasts || !read_by_bodies(uses, op, v))
+        bool needs_memory = !hands_on(op) || lasts || !read_by_bodies(uses, op, v);
+        if (needs_memory && !goes_by_ids(op, v))
             bytes += written_bytes(p, v);
     }
     return bytes;

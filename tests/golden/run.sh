@@ -64,6 +64,8 @@ variant() {
     check_issued "$*" $work/spec.plan
 }
 variant specs/qlora_r16.toml --set quantization.quant_type=int8
+variant specs/h100/llama32_1b_lora_r16.toml --set adapter.type=none --set training.seq_len=128 \
+    --set training.per_device_train_batch_size=1
 
 if [ -n "${UPDATE-}" ]; then
     runtime/scripts/tables.sh || status=1

@@ -179,6 +179,13 @@ static void test_decoded_weights_need_no_memory(void **state) {
     expect_no_less_than_least((const char *const[]){"quantization.quant_type=nf4", NULL});
 }
 
+/* Few tokens touch few rows of an embedding's table and of its gradient. */
+static void test_rows_without_tokens_need_no_memory(void **state) {
+    (void)state;
+    expect_no_less_than_least((const char *const[]){"model.vocab_size=16384", "adapter.type=none",
+                                                    "training.per_device_train_batch_size=1", NULL});
+}
+
 /* ---- copies of batches ------------------------------------------------------------------------ */
 
 /* Large pictures, which little is done with. */
@@ -383,6 +390,7 @@ int main(void) {
                                        cmocka_unit_test(test_chunks_of_logits_are_no_more_work),
                                        cmocka_unit_test(test_only_products_are_work_of_the_model),
                                        cmocka_unit_test(test_decoded_weights_need_no_memory),
+                                       cmocka_unit_test(test_rows_without_tokens_need_no_memory),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
         cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
                                        cmocka_unit_test(test_few_blocks_take_longer),
