@@ -12,7 +12,7 @@ double collective_bytes(const Plan *, const Launch *);
 double collective_ms(const Plan *, const Launch *);
 /* The ranks that take part, as the device's links see them. */
 Party collective_party(const Plan *, const Collective *);
-/* Lists the rank groups, of several ranks each, that need a communicator; returns how many. */
+/* Lists the rank groups that need a communicator; returns how many. */
 int plan_groups(const Plan *, RankGroup groups[GROUP_SETS]);
 
 #endif

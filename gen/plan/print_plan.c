@@ -3,6 +3,7 @@
 
 #include "base/json_text.h"
 #include "base/rounding.h"
+#include "plan/collectives.h"
 #include "plan/figures.h"
 #include "plan/fit.h"
 
@@ -101,6 +102,18 @@ static void print_decoded(const Plan *plan, StrBuf *out) {
               decoded.kept + decoded.again);
 }
 
+/* What NCCL keeps for a communicator of one rank differs between its versions, up to what it keeps for
+ * one of several ranks. That is counted, so that what fits also fits with several cards, and is planned
+ * alike. */
+static void print_communicators(const Plan *plan, StrBuf *out) {
+    RankGroup groups[GROUP_SETS];
+    int64_t count = mesh_ranks(&plan->program->mesh, GROUP_WORLD) == 1 ? plan_groups(plan, groups) : 0;
+    if (count > 0)
+        sb_printf(out, "   %.2f of it for NCCL, as with several cards; one may need less",
+                  (double)(count * plan->device->collective_bytes) / MIB);
+    sb_puts(out, "\n");
+}
+
 static void print_memory(const Plan *plan, StrBuf *out) {
     Peak peak = plan->peak;
     sb_puts(out, "memory                         MiB\n");
@@ -123,8 +136,9 @@ static void print_memory(const Plan *plan, StrBuf *out) {
         sb_printf(out, ", kept %lld x %.2f", (long long)plan_slots(plan, ARENA_STASH),
                   arena_mib(plan, ARENA_STASH));
     sb_puts(out, "\n");
-    sb_printf(out, "  %-20s %11.2f\n", "context, libraries",
+    sb_printf(out, "  %-20s %11.2f", "context, libraries",
               (double)(plan->process_bytes - plan_total_bytes(plan)) / MIB);
+    print_communicators(plan, out);
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
     if (plan->program->cards > 1)

@@ -246,6 +246,19 @@ static void test_launches_of_graphs_lengthen_the_step(void **state) {
     arena_free(&arena);
 }
 
+/* ---- cards ------------------------------------------------------------------------------------ */
+
+static void test_one_rank_is_planned_like_several(void **state) {
+    (void)state;
+    Arena arena = {0};
+    const char *sets[] = {"parallelism.one_rank_collectives=ddp"};
+    const Plan *alone = plan_of(&arena, NULL, 0), *one_rank = plan_of(&arena, sets, 1);
+    const double nccl = (double)one_rank->device->collective_bytes;
+    assert_true((double)(one_rank->process_bytes - alone->process_bytes) >= nccl);
+    expect_line(one_rank, "   %.2f of it for NCCL, as with several cards", nccl / (1 << 20));
+    arena_free(&arena);
+}
+
 /* ---- the L2 cache ----------------------------------------------------------------------------- */
 
 enum { PAGE = 256, MOST_PAGES = 65536 };
@@ -393,6 +406,7 @@ int main(void) {
                                        cmocka_unit_test(test_rows_without_tokens_need_no_memory),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
         cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
+                                       cmocka_unit_test(test_one_rank_is_planned_like_several),
                                        cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
