@@ -63,6 +63,11 @@ bool plan_is_bound_by_host(const Plan *plan) {
     return plan->step.ms > waits_ms + plan->device_ms;
 }
 
+double plan_waited_ms(const Plan *plan) {
+    double others_ms = plan->device_ms - plan->exposed_ms;
+    return plan->step.ms - plan_step_ms(plan, others_ms, plan->spec->compile.overlap);
+}
+
 Exchanged plan_exchanged(const Plan *plan) {
     Exchanged sum = {0};
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {

@@ -20,6 +20,9 @@ double plan_step_ms(const Plan *, double device_ms, bool overlap);
 /* Whether a step takes longer than its device works and waits for copies of batches, because the host
  * takes even longer to launch graphs and, with compile.overlap, to copy batches. */
 bool plan_is_bound_by_host(const Plan *);
+/* By how much a step is longer for what is exposed: less than that takes if the host takes longer than
+ * the device's other work. */
+double plan_waited_ms(const Plan *);
 /* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
 /* Cards of all ranks and stages. */

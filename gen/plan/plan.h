@@ -71,7 +71,7 @@ typedef struct {
     double beside_ms; /* what running launches beside others saves, exchanges between cards apart */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
-    /* Time of what cards exchange that the step waits for; the rest overlaps other work. */
+    /* Time of what cards exchange while the device does nothing else; the rest overlaps other work. */
     double exposed_ms;
     double alone_ms;       /* step time of a single card with one rank's batches */
     bool alone_fits;       /* whether these fit a single card */

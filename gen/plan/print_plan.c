@@ -217,10 +217,11 @@ static void print_side_stream(const Plan *plan, StrBuf *out) {
                   launches, plan->beside_ms);
 }
 
+static const double least_shown_ms = 0.0005;
+
 /* Without overlap, and where the host takes longer than the device, the entries add up to less than the
  * step. */
 void print_host(const Plan *plan, StrBuf *out) {
-    static const double least_shown_ms = 0.0005;
     const char *memory = plan->spec->data.pin_memory ? "pinned" : "pageable";
     bool copies = plan->copying_ms >= least_shown_ms, overlap = plan->spec->compile.overlap;
     if (copies && !overlap)
@@ -286,6 +287,15 @@ void print_one_card(const Plan *plan, StrBuf *out) {
               plan->alone_fits ? "" : ", on which the experiment does not fit");
 }
 
+static void print_waited(const Plan *plan, StrBuf *out) {
+    double waited_ms = plan_waited_ms(plan);
+    if (plan->exposed_ms - waited_ms >= least_shown_ms)
+        sb_printf(out,
+                  "cards: the step waits for the host meanwhile; what is exposed lengthens it by "
+                  "%.3f ms\n",
+                  waited_ms);
+}
+
 static void print_cards(const Plan *plan, StrBuf *out) {
     int cards = plan_cards(plan), node = device_node_cards(plan->device);
     if (spec_trains_alone(plan->spec))
@@ -294,6 +304,7 @@ static void print_cards(const Plan *plan, StrBuf *out) {
         print_copies(plan, out);
     else
         print_collectives(plan, out);
+    print_waited(plan, out);
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
@@ -444,9 +455,9 @@ static void set_cards(const Plan *plan, json_t *root) {
     else
         return;
     json_object_set_new(root, "communication",
-                        json_pack("{s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,
-                                  "overlapped_ms", overlapped_ms(plan), "slowed_ms",
-                                  plan->step.slowed_ms));
+                        json_pack("{s:f, s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,
+                                  "waited_ms", plan_waited_ms(plan), "overlapped_ms",
+                                  overlapped_ms(plan), "slowed_ms", plan->step.slowed_ms));
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
     json_object_set_new(root, "one_card", one_card_json(plan));
 }

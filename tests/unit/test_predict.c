@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
+#include "plan/figures.h"
 #include "plan/plan_steps.h"
 #include "plan/print_plan.h"
 #include "tests/unit/spec_plan.h"
@@ -248,6 +249,25 @@ static void test_launches_of_graphs_lengthen_the_step(void **state) {
 
 /* ---- cards ------------------------------------------------------------------------------------ */
 
+/* Copies between cards delay the step only where the host takes no longer than what the device works. */
+static void test_a_step_waits_for_host_or_cards(void **state) {
+    (void)state;
+    Arena arena = {0};
+    const char *sets[] = {"training.per_device_train_batch_size=8", "parallelism.data_parallel_mode=dp",
+                          "parallelism.data_parallel_replicate_degree=8"};
+    Plan *plan = plan_of_text(&arena, pictures, sets, 3);
+    assert_true(plan->launching_ms > plan->device_ms && plan->exposed_ms > 0);
+    assert_true(plan_waited_ms(plan) == 0);
+    expect_line(plan, "what is exposed lengthens it by %.3f ms\n", 0);
+    plan->copying_ms = 0;
+    plan->launching_ms = plan->device_ms - plan->exposed_ms / 4;
+    plan->step.ms = plan->device_ms;
+    assert_float_equal(plan_waited_ms(plan), plan->exposed_ms / 4, 1e-9);
+    plan->launching_ms = 0;
+    assert_float_equal(plan_waited_ms(plan), plan->exposed_ms, 1e-9);
+    arena_free(&arena);
+}
+
 static void test_one_rank_is_planned_like_several(void **state) {
     (void)state;
     Arena arena = {0};
@@ -406,6 +426,7 @@ int main(void) {
                                        cmocka_unit_test(test_rows_without_tokens_need_no_memory),
                                        cmocka_unit_test(test_copies_of_batches_lengthen_the_step),
         cmocka_unit_test(test_launches_of_graphs_lengthen_the_step),
+                                       cmocka_unit_test(test_a_step_waits_for_host_or_cards),
                                        cmocka_unit_test(test_one_rank_is_planned_like_several),
                                        cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
