@@ -159,6 +159,9 @@ Op *op_add(Program *, Graph *, OpKind, const char *name, Value *const *in, int i
 /* The same with given results. */
 Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, int in_count,
                 Value *const *out, int out_count, Attr, Pos);
+/* The same for an op whose result, called `result`, takes the place of its only operand. */
+Op *op_add_in_place(Program *, Graph *, OpKind, const char *name, Value *, const char *result, Attr,
+                    Pos);
 /* Appends an op that exists already. */
 void graph_add(Program *, Graph *, Op *);
 /* Empties the graph and returns it as it was: a pass adds the ops again, with changes, in a loop over

@@ -139,6 +139,12 @@ Op *op_add(Program *p, Graph *graph, OpKind kind, const char *name, Value *const
     return op_add_into(p, graph, kind, name, in, in_count, NULL, 0, attr, pos);
 }
 
+Op *op_add_in_place(Program *p, Graph *graph, OpKind kind, const char *name, Value *v,
+                    const char *result, Attr attr, Pos pos) {
+    Value *out = value_alias(p, v, result);
+    return op_add_into(p, graph, kind, name, &v, 1, &out, 1, attr, pos);
+}
+
 Graph graph_take(Graph *graph) {
     const Graph old = *graph;
     *graph = (Graph){.name = old.name};

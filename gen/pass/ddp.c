@@ -41,12 +41,11 @@ bool pass_ddp(Program *p, const Spec *spec) {
         return false; /* pass_shard sums the gradients */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     run = join_metrics(p, run, "gradient_and_loss");
-    Value *sums = value_alias(p, run, "gradient_and_loss");
     const Graph old = graph_take(update);
-    read_sums(p, old.ops, old.op_count, sums);
-    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,
-                         (Attr){.group = GROUP_DATA},
-                         spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    Op *op = op_add_in_place(p, update, OP_all_reduce, "all_reduce", run, run->name,
+                             (Attr){.group = GROUP_DATA},
+                             spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    read_sums(p, old.ops, old.op_count, op->out[0]);
     op->sums = run;
     op->observe = "grad";
     for (int i = 0; i < old.op_count; i++)

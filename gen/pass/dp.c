@@ -153,9 +153,8 @@ static void keep_apart(Dp *d, Value *total, Value *fresh) {
             *v = moved[(*v)->id];
         }
     }
-    Value *zeros = value_alias(p, fresh, fresh->name);
     const Graph old = graph_take(d->step);
-    op_add_into(p, d->step, OP_zero, "zero_grad", &fresh, 1, &zeros, 1, (Attr){0}, d->pos);
+    op_add_in_place(p, d->step, OP_zero, "zero_grad", fresh, fresh->name, (Attr){0}, d->pos);
     for (int i = 0; i < old.op_count; i++)
         graph_add(p, d->step, old.ops[i]);
 }

@@ -9,9 +9,8 @@
 
 static Value *sum_over(Program *p, Graph *graph, Value *v, RankGroup group, const char *name,
                        Pos pos) {
-    Value *sum = value_alias(p, v, name);
-    op_add_into(p, graph, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group}, pos);
-    return sum;
+    Attr attr = {.group = group};
+    return op_add_in_place(p, graph, OP_all_reduce, name, v, name, attr, pos)->out[0];
 }
 
 static Value *squares(Program *p, Graph *graph, Value *gradient, const char *name, Pos pos) {
@@ -227,7 +226,6 @@ bool pass_optimizer(Program *p, const Spec *spec) {
         adamw(p, graph, spec, factor, rates);
     if (p->micro_steps == 1)
         return true;
-    Value *gradient = p->train.gradient, *zero = value_alias(p, gradient, "gradient");
-    op_add_into(p, graph, OP_zero, "zero_grad", &gradient, 1, &zero, 1, (Attr){0}, pos);
+    op_add_in_place(p, graph, OP_zero, "zero_grad", p->train.gradient, "gradient", (Attr){0}, pos);
     return true;
 }

@@ -50,10 +50,9 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
     const char *module = arena_strndup(p->arena, first, module_length(first));
     const char *name = arena_printf(p->arena, "%s.gradients", module);
     Value *piece = value_at(p, whole->in[0], from, 1, (int64_t[]){to - from}, name);
-    Value *sum = value_alias(p, piece, name);
     const char *op_name = arena_printf(p->arena, "%s.all_reduce", module);
-    leave_to_last(p, op_add_into(p, graph, whole->kind, op_name, &piece, 1, &sum, 1, whole->attr,
-                                 whole->pos));
+    leave_to_last(p, op_add_in_place(p, graph, whole->kind, op_name, piece, name, whole->attr,
+                                     whole->pos));
 }
 
 static void add_pieces(Program *p, const Op *whole) {

@@ -50,12 +50,10 @@ static Value *piece_of(Shard *s, Value *run, const char *name) {
 }
 
 static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name) {
-    Value *sum = value_alias(s->p, v, v->name);
+    Attr attr = {.group = group};
     if (!mesh_has(&s->p->mesh, group))
         return v;
-    op_add_into(s->p, s->update, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group},
-                s->pos);
-    return sum;
+    return op_add_in_place(s->p, s->update, OP_all_reduce, name, v, v->name, attr, s->pos)->out[0];
 }
 
 /* Marks the update's ops from index `first` on as sums of these gradients. */
@@ -68,11 +66,10 @@ static void mark_sums(const Shard *s, int first, const Value *gradients) {
  * `ops` read the sums. */
 static void sum_figures(const Shard *s, Op *const *ops, int count) {
     Value *run = join_metrics(s->p, s->p->counters.step_loss, "step_figures");
-    Value *sums = value_alias(s->p, run, run->name);
-    read_sums(s->p, ops, count, sums);
-    op_add_into(s->p, s->update, OP_all_reduce, "step_loss.sum", &run, 1, &sums, 1,
-                (Attr){.group = GROUP_DATA}, s->pos)
-        ->sums = run;
+    Op *op = op_add_in_place(s->p, s->update, OP_all_reduce, "step_loss.sum", run, run->name,
+                             (Attr){.group = GROUP_DATA}, s->pos);
+    read_sums(s->p, ops, count, op->out[0]);
+    op->sums = run;
 }
 
 /* "lm_head.all_gather" */

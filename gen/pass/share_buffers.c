@@ -22,9 +22,8 @@ bool pass_share_buffers(Program *p, const Spec *spec) {
     Value *run = join_buffers(p);
     if (!run)
         return false;
-    Value *shared = value_alias(p, run, run->name);
-    op_add_into(p, &p->entry[ENTRY_UPDATE], OP_broadcast, "buffers.broadcast", &run, 1, &shared, 1,
-                (Attr){.group = GROUP_DATA},
-                spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    op_add_in_place(p, &p->entry[ENTRY_UPDATE], OP_broadcast, "buffers.broadcast", run, run->name,
+                    (Attr){.group = GROUP_DATA},
+                    spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
     return true;
 }

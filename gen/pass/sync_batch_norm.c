@@ -21,11 +21,10 @@ static Value *channels(Sync *s, Value *both, int64_t first, const char *name) {
 /* Appends the all_reduce of `both`, whose halves become operands `in` and `in` + 1 of `reader`. */
 static void add_reduce(Sync *s, Value *both, const char *name, Op *reader, int in) {
     Program *p = s->program;
-    Value *all = value_alias(p, both, name);
-    op_add_into(p, s->graph, OP_all_reduce, name, &both, 1, &all, 1, (Attr){.group = GROUP_DATA},
-                reader->pos);
+    const Op *op = op_add_in_place(p, s->graph, OP_all_reduce, name, both, name,
+                                   (Attr){.group = GROUP_DATA}, reader->pos);
     for (int i = 0; i < 2; i++)
-        reader->in[in + i] = channels(s, all, i, reader->in[in + i]->name);
+        reader->in[in + i] = channels(s, op->out[0], i, reader->in[in + i]->name);
     reader->attr.rows *= s->ranks;
 }
 

@@ -32,10 +32,9 @@ Value *tensor_spread(Program *p, Graph *graph, Value *x, Pos pos) {
 }
 
 Value *tensor_sum(Program *p, Graph *graph, Value *v, Pos pos) {
-    Value *sum = value_alias(p, v, v->name);
     const char *name = arena_printf(p->arena, "%s.all_reduce", v->name);
-    op_add_into(p, graph, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = GROUP_TENSOR}, pos);
-    return sum;
+    Attr attr = {.group = GROUP_TENSOR};
+    return op_add_in_place(p, graph, OP_all_reduce, name, v, v->name, attr, pos)->out[0];
 }
 
 Value *tensor_absmax(Program *p, Graph *graph, const char *weight, Value *absmax, RankGroup group,
