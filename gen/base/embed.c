@@ -1,6 +1,9 @@
 /* Looks up files in the table that embed.sh made. */
 #include "base/embed.h"
 
+#include "base/diag.h"
+
+#include <stdio.h>
 #include <string.h>
 
 extern const Embedded embedded_files[];
@@ -15,4 +18,12 @@ const Embedded *embedded_find(const char *path) {
         if (strcmp(embedded_files[i].path, path) == 0)
             return &embedded_files[i];
     return NULL;
+}
+
+const Embedded *embedded_template(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "gen/templates/%s", name);
+    const Embedded *file = embedded_find(path);
+    ENSURE(file, "%s is not built in", path);
+    return file;
 }

@@ -13,5 +13,7 @@ typedef struct {
 
 /* Returns NULL if there is no such file. */
 const Embedded *embedded_find(const char *path);
+/* A file of gen/templates. */
+const Embedded *embedded_template(const char *name);
 /* Returns the index-th file, ordered by path; NULL after the last. */
 const Embedded *embedded_at(int index);

@@ -2,10 +2,9 @@
 #include "base/embed.h"
 #include "emit/emit.h"
 
-static void put_template(const char *path, StrBuf *out) {
-    const Embedded *rest = embedded_find(path);
-    ENSURE(rest, "%s is not built in", path);
-    sb_append(out, rest->text, rest->size);
+static void put_template(const char *name, StrBuf *out) {
+    const Embedded *file = embedded_template(name);
+    sb_append(out, file->text, file->size);
 }
 
 static void put_base(const Plan *plan, StrBuf *out) {
@@ -34,7 +33,7 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
         sb_printf(out, "# Processes that train together, one per device.\nRANKS   := %lld\n\n",
                   ranks);
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
-    put_template("gen/templates/program.mk", out);
+    put_template("program.mk", out);
 }
 
 void emit_stages_makefile(const Plan *plan, StrBuf *out) {
@@ -50,5 +49,5 @@ void emit_stages_makefile(const Plan *plan, StrBuf *out) {
               "# Stages, and processes that train together, one per device.\nSTAGES  := %lld\n"
               "RANKS   := %lld\n",
               (long long)plan->program->stage.count, (long long)spec_ranks(plan->spec));
-    put_template("gen/templates/stages.mk", out);
+    put_template("stages.mk", out);
 }

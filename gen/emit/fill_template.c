@@ -12,10 +12,7 @@ typedef struct {
 } Span;
 
 static Span template_text(const char *name) {
-    char path[256];
-    snprintf(path, sizeof path, "gen/templates/%s", name);
-    const Embedded *file = embedded_find(path);
-    ENSURE(file, "template %s is not built in", name);
+    const Embedded *file = embedded_template(name);
     return (Span){file->text, file->size};
 }
 

@@ -55,15 +55,13 @@ static bool section_mentions(const char *text, const char *marker, const char *n
 }
 
 bool kernel_template_mentions(const Kernel *k, const char *name) {
-    char path[256], own[128];
+    char own[128];
     if (!k->template_name)
         return false;
-    snprintf(path, sizeof path, "gen/templates/%s", k->template_name);
     snprintf(own, sizeof own, "//@kernel %s\n", k->template_kernel);
-    const Embedded *file = embedded_find(path);
-    ENSURE(file, "template %s is not built in", k->template_name);
-    return text_mentions(file->text, name) && (section_mentions(file->text, "//@prelude", name) ||
-                                               section_mentions(file->text, own, name));
+    const char *text = embedded_template(k->template_name)->text;
+    return text_mentions(text, name) && (section_mentions(text, "//@prelude", name) ||
+                                         section_mentions(text, own, name));
 }
 
 static bool is_taken(const char *name, const Kernel *k) {
