@@ -4,9 +4,8 @@
 #include "base/rounding.h"
 #include "plan/attention.h"
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t inside(const AttentionGeometry *s, int64_t first, int64_t count) {
-    return first >= s->seq ? 0 : least(count, s->seq - first);
+    return first >= s->seq ? 0 : smaller(count, s->seq - first);
 }
 
 static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles; }
@@ -15,7 +14,7 @@ static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles;
 
 /* Rows of k or v loaded into shared memory for the block of queries that begins at `first`. */
 static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
-    return least(round_up(least(first + s->rows, s->seq), s->keys), s->seq);
+    return smaller(round_up(smaller(first + s->rows, s->seq), s->keys), s->seq);
 }
 
 /* Tensor cores: in a masked tile, four lanes look up the start of each row of a warp or warpgroup.
@@ -34,7 +33,7 @@ static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_
 
 /* Bytes of positions read: for the block, for the warps and for masked rows. */
 static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
-    int64_t bytes = s->threads * 4, last = least(first + s->rows, s->seq) - 1;
+    int64_t bytes = s->threads * 4, last = smaller(first + s->rows, s->seq) - 1;
     int64_t warp_threads = s->threads / s->warps;
     for (int64_t warp = 0; warp < s->warps; warp++) {
         int64_t warp_first = first + warp * warp_rows(s);
@@ -48,7 +47,7 @@ static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
 /* The same for a warpgroup, which is a block: for its first row, its last row inside the sequence,
  * and masked rows. */
 static int64_t wgmma_positions(const AttentionGeometry *s, int64_t first) {
-    int64_t last = least(first + s->rows, s->seq) - 1;
+    int64_t last = smaller(first + s->rows, s->seq) - 1;
     return 2 * s->threads * 4 + mask_bytes(s, first, last, last);
 }
 

@@ -23,8 +23,6 @@ typedef struct {
     int64_t vector, column_blocks;
 } Scatter;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static int bits_of(int64_t power) { return power > 1 ? 1 + bits_of(power / 2) : 0; }
 
 static bool multiples_of(const Value *v, int64_t vector) {
@@ -84,10 +82,10 @@ static const Value *merge_runs(const Scatter *s, const Value *from, int64_t run,
 }
 
 static const Value *sort_places(const Scatter *s) {
-    int64_t run = least(s->count, LARGEST_TILE);
+    int64_t run = smaller(s->count, LARGEST_TILE);
     const Value *keys = sort_tiles(s, run);
     for (int64_t ways; run < s->count; run *= ways) {
-        ways = least(s->count / run, MOST_WAYS);
+        ways = smaller(s->count / run, MOST_WAYS);
         keys = merge_runs(s, keys, run, ways);
     }
     return keys;
@@ -137,7 +135,7 @@ static void sum_runs(const Scatter *s, const Value *keys, const Value *partial) 
     fill_sum(&f, s, keys, s->tokens);
     fill_reads(&f, "partial", partial);
     fill_result(&f, "dw", s->dw, true);
-    int64_t ids = least(s->tokens, value_rows(s->dw)), windows = value_rows(partial);
+    int64_t ids = smaller(s->tokens, value_rows(s->dw)), windows = value_rows(partial);
     double rows = (double)(value_bytes(s->dy) + value_bytes(partial)) +
                   (double)(2 * ids * s->hidden * dtype_bytes(s->dw->dtype));
     fill_cost(&f, rows + key_bytes(s, 3 * s->tokens + windows + 5 * ids),

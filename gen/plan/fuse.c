@@ -1,6 +1,7 @@
 /* Joins two bodies. */
 #include "plan/fuse.h"
 
+#include "base/rounding.h"
 #include "plan/kernel_names.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -20,8 +21,6 @@ static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_
         return true;
     return !sums && part->cols == 1 && (part->rows == rows || part->rows == 1);
 }
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Appends a step whose arguments may have been replaced, and derives its level from them. */
 static int append(Body *joined, Step s) {
