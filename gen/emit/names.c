@@ -73,15 +73,11 @@ const char **storage_symbols(Arena *arena, const Plan *plan) {
     return symbols;
 }
 
-static bool fills_storage(const Value *v) {
-    return v->offset == 0 && value_bytes(v) == v->storage->bytes;
-}
-
 const Value **storage_values(Arena *arena, const Program *program) {
     const Value **values = arena_array(arena, (size_t)program->storage_count + 1, sizeof *values);
     for (int i = 0; i < program->value_count; i++) {
         const Value *v = program->values[i], **of = &values[v->storage->id];
-        if (!*of || (!fills_storage(*of) && fills_storage(v)))
+        if (!*of || (!value_fills(*of) && value_fills(v)))
             *of = v;
     }
     return values;

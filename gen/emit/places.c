@@ -68,8 +68,7 @@ static const Part *find_part(const Places *places, const Value *v) {
 
 /* Whether the value has the storage's name: it fills the storage or has the same name. */
 static bool is_all(const Value *v) {
-    return v->offset == 0 &&
-           (value_bytes(v) == v->storage->bytes || strcmp(v->name, v->storage->name) == 0);
+    return value_fills(v) || (v->offset == 0 && strcmp(v->name, v->storage->name) == 0);
 }
 
 static void add_part(Naming *n, const Value *v) {

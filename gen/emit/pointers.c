@@ -80,8 +80,7 @@ const char *count_text(Arena *arena, Count count, const Index *index) {
 
 /* The value's name, or its storage's if the value fills it, so that one place has one name. */
 static const char *place_name(const Value *v) {
-    bool whole = v->offset == 0 && value_bytes(v) == v->storage->bytes;
-    return whole ? v->storage->name : v->name;
+    return value_fills(v) ? v->storage->name : v->name;
 }
 
 /* Whether two names differ only in a number, which begins at *at, by one. */

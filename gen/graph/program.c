@@ -247,7 +247,7 @@ void value_move(Value *v, const Value *to) {
 
 Value *value_join(Program *p, Value *run, Value *v, const char *name) {
     int64_t elements = value_elements(run);
-    ENSURE(value_bytes(run) == run->storage->bytes && run->dtype == v->dtype && value_can_move(v),
+    ENSURE(value_fills(run) && run->dtype == v->dtype && value_can_move(v),
            "%s cannot lie behind %s", v->name, run->name);
     run->storage->bytes += value_bytes(v);
     Value behind = {.storage = run->storage, .offset = elements, .row_stride = v->row_stride};

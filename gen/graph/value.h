@@ -102,6 +102,9 @@ static inline int64_t value_bytes(const Value *v) {
     return value_elements(v) * dtype_bytes(v->dtype);
 }
 
+/* Whether it is all of its storage. */
+static inline bool value_fills(const Value *v) { return value_bytes(v) == v->storage->bytes; }
+
 bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
 /* Distance in elements from the value's first element to the one at (row, col). */

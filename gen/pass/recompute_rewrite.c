@@ -16,7 +16,7 @@ static Rewrite rewrite_new(const Recomputation *r, Arena *arena) {
                  arena_array(arena, (size_t)p->value_count, sizeof(Value *))};
     for (int i = p->value_count - 1; i >= 0; i--) {
         Value *v = p->values[i];
-        if (value_bytes(v) == v->storage->bytes)
+        if (value_fills(v))
             w.fills[v->storage->id] = v;
     }
     return w;

@@ -217,8 +217,7 @@ const char *body_signature(Arena *arena, const Kernel *k) {
 
 /* Whether the value is all of a storage that spans all trained tensors. */
 static bool is_whole_run(const Value *v) {
-    return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) &&
-           value_bytes(v) == v->storage->bytes;
+    return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) && value_fills(v);
 }
 
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {

@@ -98,7 +98,7 @@ static Run *run_new(const char *model, const char *const *sets, int nsets) {
     interpret_fill(&r->memory, r->program, 0.4, 3);
     for (int i = 0; i < r->program->value_count; i++) {
         const Value *v = r->program->values[i];
-        if (v->role == ROLE_INPUT && v->offset == 0 && value_bytes(v) == v->storage->bytes)
+        if (v->role == ROLE_INPUT && value_fills(v))
             for (int64_t k = 0; k < value_elements(v); k++)
                 memory_set(&r->memory, v, k, input(v->storage->name, k, value_elements(v)));
     }

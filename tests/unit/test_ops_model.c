@@ -130,7 +130,7 @@ static double input(const char *name, int row) {
 static void fill_inputs(Run *r) {
     for (int i = 0; i < r->program->value_count; i++) {
         const Value *v = r->program->values[i];
-        if (v->role == ROLE_INPUT && v->offset == 0 && value_bytes(v) == v->storage->bytes)
+        if (v->role == ROLE_INPUT && value_fills(v))
             for (int64_t row = 0; row < value_elements(v); row++)
                 memory_set(&r->memory, v, row, input(v->storage->name, (int)row));
     }
