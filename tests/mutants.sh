@@ -351,8 +351,7 @@ mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
     'op_read_instead(again[i], again[k]->out[0], again[k]->out[0]);' \
     build/unit/test_low_rank
 mutant undone_pass_has_changed_an_op gen/pass/gather_weights.c \
-    'Op *made = arena_alloc(g->p->arena, sizeof *made);
-    *made = *op;' 'Op *made = (Op *)op;' build/unit/test_recompute
+    'Op *made = op_copy(g->p, op);' 'Op *made = (Op *)op;' build/unit/test_recompute
 mutant undone_pass_has_renamed_a_graph gen/pass/passes.c \
     'p->entry[e].name = p->undone[e].name;' '' build/unit/test_recompute
 mutant many_rows_computed_by_one_block gen/plan/group.c \

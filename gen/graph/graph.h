@@ -162,6 +162,8 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
 /* The same for an op whose result, called `result`, takes the place of its only operand. */
 Op *op_add_in_place(Program *, Graph *, OpKind, const char *name, Value *, const char *result, Attr,
                     Pos);
+/* The same op once more, in no graph yet. */
+Op *op_copy(Program *, const Op *);
 /* Appends an op that exists already. */
 void graph_add(Program *, Graph *, Op *);
 /* Empties the graph and returns it as it was: a pass adds the ops again, with changes, in a loop over

@@ -116,6 +116,12 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, i
     return op;
 }
 
+Op *op_copy(Program *p, const Op *op) {
+    Op *copy = arena_alloc(p->arena, sizeof *copy);
+    *copy = *op;
+    return copy;
+}
+
 void graph_add(Program *p, Graph *graph, Op *op) {
     graph->ops = arena_grow(p->arena, graph->ops, graph->op_count, &graph->op_capacity, sizeof op);
     op->id = graph->op_count;

@@ -34,15 +34,18 @@ Op *again_maker(Program *p, const GraphUses *uses, const Value *v) {
     return makes && again_is_pointwise(p, again, v) && operands_last(uses, again) ? again : NULL;
 }
 
+void again_mark(Program *p, Op *copy, Op *after) {
+    copy->name = arena_printf(p->arena, "%s.recomputed", copy->name);
+    copy->phase = PHASE_RECOMPUTE;
+    copy->after = after;
+    copy->observe = NULL;
+    copy->observed = NULL;
+}
+
 Op *again_new(Program *p, const Op *maker, Op *after) {
     const Value *v = maker->out[0];
-    Op *op = arena_alloc(p->arena, sizeof *op);
-    *op = *maker;
-    op->name = arena_printf(p->arena, "%s.recomputed", op->name);
-    op->phase = PHASE_RECOMPUTE;
-    op->after = after;
-    op->observe = NULL;
-    op->observed = NULL;
+    Op *op = op_copy(p, maker);
+    again_mark(p, op, after);
     op->out[0] = value_2d(p, arena_printf(p->arena, "%s.recomputed", v->name), v->role, v->dtype,
                           value_rows(v), value_cols(v), v->pos);
     return op;

@@ -9,6 +9,8 @@
 bool again_is_pointwise(const Program *, const Op *, const Value *like);
 /* The pointwise op that can make the value again as an op of forward made it; or NULL. */
 Op *again_maker(Program *, const GraphUses *, const Value *);
+/* Makes the copy of an op of forward one of backward, which runs after the op `after`. */
+void again_mark(Program *, Op *copy, Op *after);
 /* A copy of the maker, with a result of its own, which runs after the op `after`. */
 Op *again_new(Program *, const Op *maker, Op *after);
 

@@ -42,8 +42,7 @@ static Op *with_edge(Program *p, const Drop *d, Op *op, Op *const *kept) {
     Op *after = id >= 0 ? kept[id] : NULL;
     if (after == op->after)
         return op;
-    Op *copy = arena_alloc(p->arena, sizeof *copy);
-    *copy = *op;
+    Op *copy = op_copy(p, op);
     copy->after = after;
     return copy;
 }

@@ -122,8 +122,7 @@ static Value *copy_of(const Gathering *g, Value *v) {
 
 /* A copy of the op that reads and writes the gathered copies instead of the weights. */
 static Op *with_copies(const Gathering *g, const Op *op) {
-    Op *made = arena_alloc(g->p->arena, sizeof *made);
-    *made = *op;
+    Op *made = op_copy(g->p, op);
     if (op->after)
         made->after = made_of(g, op->after);
     for (int k = 0; k < op->in_count; k++)

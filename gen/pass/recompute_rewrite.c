@@ -1,5 +1,6 @@
 /* Builds the graph from the order of turns: second turns become clones that write twins. */
 #include "graph/op_table.h"
+#include "pass/again.h"
 #include "pass/recompute.h"
 
 typedef struct {
@@ -57,16 +58,7 @@ static Op *op_of(Rewrite *w, const Turn *turn, Op *after) {
         copy.out[i] = twin_of(w, copy.out[i]);
     if (same)
         return turn->op;
-    Op *op = arena_alloc(w->r->program->arena, sizeof *op);
-    *op = copy;
-    return op;
-}
-
-static void mark_clone(Rewrite *w, Op *op, Op *after) {
-    op->name = arena_printf(w->r->program->arena, "%s.recomputed", op->name);
-    op->phase = PHASE_RECOMPUTE;
-    op->after = after;
-    op->observe = NULL;
+    return op_copy(w->r->program, &copy);
 }
 
 /* Finds the first turn of each op, and for each turn the one that its op has to follow, or -1. */
@@ -89,7 +81,7 @@ void recompute_rewrite(Recomputation *r, const Turns *s) {
     for (int i = 0; i < s->count; i++) {
         Op *op = made[i] = op_of(&w, &s->turn[i], after[i] < 0 ? NULL : made[after[i]]);
         if (s->turn[i].again)
-            mark_clone(&w, op, before);
+            again_mark(r->program, op, before);
         else if (!op_is(op, TRAIT_COLLECTIVE)) /* clones may overlap these */
             before = op;
         graph_add(r->program, r->graph, op);

@@ -30,8 +30,7 @@ static int passed_on(const Op *op, Unrounded what) {
  * together with adjacent values. */
 static Op *twin_of(Program *p, const Op *op, Unrounded what) {
     int from = passed_on(op, what);
-    Op *twin = arena_alloc(p->arena, sizeof *twin);
-    *twin = *op;
+    Op *twin = op_copy(p, op);
     if (from < 0)
         return twin;
     twin->kind = OP_cast;
