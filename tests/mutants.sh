@@ -643,6 +643,17 @@ mutant launches_of_graphs_unsaid gen/plan/figures.c \
     'return plan->step.ms > waits_ms + plan->device_ms && plan->copying_ms > plan->launching_ms;' \
     build/unit/test_predict
 mutant more_exposed_than_exchanged gen/plan/predict.c 'fmin(waited, all)' 'waited' build/unit/test_side_stream
+mutant exposed_beside_the_host gen/plan/figures.c \
+    'plan->device_ms - plan->exposed_ms;' 'plan->device_ms - 0 * plan->exposed_ms;' build/unit/test_predict
+mutant decoded_weights_pass_memory gen/plan/predict.c \
+    'return readers > 0 || part_read_by_body(uses, op, v);' \
+    'return readers > 0 && part_read_by_body(uses, op, v);' build/unit/test_predict
+mutant decoded_weights_read_from_memory gen/plan/predict.c \
+    'return fmin(bytes / (double)value_bytes(v), 1);' 'return 0 * bytes;' build/unit/test_predict
+mutant whole_table_written gen/plan/predict.c \
+    'if (needs_memory && !goes_by_ids(op, v))' 'if (needs_memory)' build/unit/test_predict
+mutant memory_of_one_rank_unsaid gen/plan/print_plan.c 'GROUP_WORLD) == 1 ? plan_groups' 'GROUP_WORLD) == 0 ? plan_groups' \
+    build/unit/test_predict
 mutant saved_by_one_of_two_streams gen/plan/print_plan.c 'return fmin(side, others);' 'return side;' \
     build/unit/test_side_stream
 mutant base_with_collectives gen/study/compare_runs.c \
