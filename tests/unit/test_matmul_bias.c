@@ -21,7 +21,7 @@ static int free_arena(void **state) {
 enum { MOST_SETS = 5, LAYERS = 2, BIASES = 4 * LAYERS };
 
 static const char *const gpt2 =
-    "[model]\nfamily = \"gpt2\"\nvocab_size = 64\nhidden_size = 32\nintermediate_size = 64\n"
+    "[model]\nfamily = \"gpt2\"\nvocab_size = 256\nhidden_size = 32\nintermediate_size = 64\n"
     "num_hidden_layers = 2\nnum_attention_heads = 4\nmax_position_embeddings = 16\n"
     "[training]\ntask = \"pretrain\"\nseq_len = 16\nper_device_train_batch_size = 2\nsteps = 2\n"
     "[data]\nformat = \"text\"\ntrain = [\"x\"]\n[job]\nname = \"biased\"\n";
