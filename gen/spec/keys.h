@@ -138,6 +138,7 @@
     C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
+    C(POOLED, CONVOLUTIONS, "model.family = \"cnn\" or \"resnet\"")                                \
     C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
       "a language model and model.weights = \"\"")                                                 \
     C(ROPE_SCALED, ROTARY_MODEL && s->model.rope_type == ROPE_LLAMA3,                              \
@@ -592,7 +593,7 @@
     K(compile, fusion, BOOL, "true", "", ALWAYS, RUN, "Fuse neighbouring ops into one kernel.")    \
     K(compile, cuda_graph, BOOL, "true", "", ALWAYS, RUN,                                          \
       "Launch each micro-step as one CUDA graph.")                                                 \
-    K(compile, bordered, BOOL, "true", "", LANGUAGE, WEIGHTS,                                      \
+    K(compile, bordered, BOOL, "true", "", ADAPTED, WEIGHTS,                                       \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE, WEIGHTS,                                \
       "Compute linears that train and share their input, such as q, k and v, as one product, and " \
@@ -638,7 +639,7 @@
       "multiprocessors idle; the plan shows it.")                                                  \
     K(compile, overlap, BOOL, "true", "", ALWAYS, RUN,                                             \
       "Copy a batch to the device while it works on the previous one.")                            \
-    K(compile, pool_first, BOOL, "true", "", IMAGES, WEIGHTS,                                      \
+    K(compile, pool_first, BOOL, "true", "", POOLED, WEIGHTS,                                      \
       "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Memory layout of images: each pixel's channels together (nhwc), or channel by channel "     \

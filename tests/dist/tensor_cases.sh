@@ -224,7 +224,7 @@ SPEC
 }
 more_test_tensor_chunks_pretrain() {
     local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=4)
-    alike tensor_chunks_pretrain pretrain_tied 1e-11 2 precision.dtype=fp64 training.steps=4 compile.bordered=false &&
+    alike tensor_chunks_pretrain pretrain_tied 1e-11 2 precision.dtype=fp64 training.steps=4 &&
         alike tensor_chunks_rounded demo 1e-11 2 "${int8[@]}" "${dropout[@]}" &&
         alike tensor_chunks_codes qlora_single 1e-11 2 "${few_bits[@]}"
 }

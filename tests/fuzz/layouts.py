@@ -81,12 +81,12 @@ def draw_language_model(rng, keys):
     maybe(rng, keys, .3, "compile.skip_ignored_rows", False)
     if keys.get("compile.skip_ignored_rows", True):
         maybe(rng, keys, .15, "data.max_target_tokens", 2 * keys[BATCH] * (keys["training.seq_len"] * 3 // 8))
-    maybe(rng, keys, .2, "compile.bordered", False)
     maybe(rng, keys, .2, "compile.chunked_head", False)
     if keys.get("compile.chunked_head", True):
         maybe(rng, keys, .4, "compile.head_chunk_tokens", 8, 11, 16)
     if task != "pretrain" and (task == "dpo" or rng.random() < .7):
         draw_adapter(rng, keys)
+        maybe(rng, keys, .2, "compile.bordered", False)
     if "quantization.quant_type" in keys:
         maybe(rng, keys, .25, "qat.activation_dtype", "int8", "float8_e4m3fn")
         if "qat.activation_dtype" in keys:
@@ -139,7 +139,8 @@ def draw_image_model(rng, keys):
     if family == "resnet":
         keys.update({"model.depth": rng.choice([18, 18, 34, 50]), "model.base_width": 4})
     maybe(rng, keys, .3, "compile.layout", "nchw")
-    maybe(rng, keys, .3, "compile.pool_first", False)
+    if family in ["cnn", "resnet"]:
+        maybe(rng, keys, .3, "compile.pool_first", False)
     maybe(rng, keys, .3, "data.random_resized_crop", True)
     maybe(rng, keys, .3, "data.random_horizontal_flip", .5)
     maybe(rng, keys, .2, "data.eval_resize_size", 34)

@@ -145,14 +145,24 @@ static int count_sets(const char *const *sets) {
 }
 
 /* Runs a step of the spec with `technique` and then `rewrites` set. */
+/* Without an adapter nothing is bordered, and the key is refused. */
+static bool has_effect(const char *set, const char *const *technique) {
+    bool adapted = false;
+    for (int i = 0; technique[i]; i++)
+        adapted = adapted || !strncmp(technique[i], "adapter.", strlen("adapter."));
+    return adapted || strncmp(set, "compile.bordered", strlen("compile.bordered"));
+}
+
 static Run run(const char *const *technique, const char *const *rewrites) {
     const char *sets[2 * MOST_SETS];
-    int a = count_sets(technique), b = count_sets(rewrites);
-    memcpy(sets, technique, (size_t)a * sizeof *sets);
-    memcpy(sets + a, rewrites, (size_t)b * sizeof *sets);
+    int count = count_sets(technique);
+    memcpy(sets, technique, (size_t)count * sizeof *sets);
+    for (int i = 0; i < count_sets(rewrites); i++)
+        if (has_effect(rewrites[i], technique))
+            sets[count++] = rewrites[i];
     Run r = {0};
     Arena *arena = calloc(1, sizeof *arena);
-    const Spec *spec = spec_read(arena, spec_path, sets, a + b);
+    const Spec *spec = spec_read(arena, spec_path, sets, count);
     r.program = program_of_spec(arena, spec);
     r.plan = interpret_plan(r.program, spec);
     r.memory = memory_new(r.program);
