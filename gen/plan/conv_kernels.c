@@ -62,10 +62,12 @@ static int64_t vector_of(const Value *v) {
     return aligned ? most : 1;
 }
 
-/* As conv2d_wgmma.cu needs it; a weight that is read is aligned as its channels are. */
+/* Whether conv2d_wgmma.cu can compute it. */
 static bool by_wgmma(const Plan *plan, const Conv *c) {
+    bool reads_weight = c->w->dtype == c->x->dtype;
     bool fits = dtype_bytes(c->x->dtype) == 2 && !c->x->plane;
-    return plan_has_wgmma(plan) && fits && vector_of(c->x) == 8 && vector_of(c->y) == 8;
+    return plan_has_wgmma(plan) && fits && vector_of(c->x) == 8 && vector_of(c->y) == 8 &&
+           (!reads_weight || vector_of(c->w) == 8);
 }
 
 static Conv conv_of(const Plan *plan, const Group *group, const Value *x, const Value *w,
