@@ -71,11 +71,14 @@ done <$work/list
 # The demos, which are fp32, have no prologue.
 [ "$only_checked" != - ] || attempt "prologues NVRTC" "$work/jit" "$work/h100.llama32_1b_lora_r16"
 
-# Other devices multiply the same heads in another way.
-attempt "attention without wgmma is generated" ./gpuopt-gen specs/h100/llama32_1b_lora_r16.toml \
-    --set compile.wgmma=false -o "$work/no_wgmma"
-for arch in $other_archs; do
-    attempt "attention without wgmma $arch" "$CUDA_HOME/bin/nvcc" -ptx -arch="$arch" -std=c++17 \
-        -Werror all-warnings -I. "$work/no_wgmma/kernels.cu" -o "$work/no_wgmma.ptx"
+# Other devices multiply heads and windows in another way.
+for other in attention:llama32_1b_lora_r16 convolutions:resnet50_224; do
+    what=${other%:*}
+    attempt "$what without wgmma are generated" ./gpuopt-gen "specs/h100/${other#*:}.toml" \
+        --set compile.wgmma=false --force -o "$work/no_wgmma"
+    for arch in $other_archs; do
+        attempt "$what without wgmma $arch" "$CUDA_HOME/bin/nvcc" -ptx -arch="$arch" -std=c++17 \
+            -Werror all-warnings -I. "$work/no_wgmma/kernels.cu" -o "$work/no_wgmma.ptx"
+    done
 done
 exit $failed

@@ -263,7 +263,8 @@ test_small_devices_are_refused_by_name() {
 # With programmatic launch, each kernel of each template first waits for the kernel before it, and none
 # says anything from which nvcc could conclude that what it reads is not written meanwhile.
 test_all_kernels_wait() {
-    for settings in llama3_8b_qlora_r16 "llama32_1b_lora_r16 --set compile.wgmma=false" llama32_1b_lora_r16 gpt2_124m resnet50_224; do
+    for settings in llama3_8b_qlora_r16 "llama32_1b_lora_r16 --set compile.wgmma=false" llama32_1b_lora_r16 gpt2_124m \
+        "resnet50_224 --set compile.wgmma=false" resnet50_224; do
         # shellcheck disable=SC2086
         set -- $settings
         model=$1 && shift
