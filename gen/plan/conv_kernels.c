@@ -17,10 +17,12 @@
 /* Chosen, but for the depths and PLACES_AT_ONCE, which follow from the templates. GPUs have measured
  * only whole steps with these kernels (tests/bench/results). */
 enum {
-    /* Fewest places that are worth a block and a partial sum: eight steps of tensor cores in 16
-     * bits, twice what fills their stages. */
-    LEAST_PART_OF_MMA = 256,
-    LEAST_PART_OF_FMA = 64,
+    /* Fewest places that are worth a block and a partial sum: where tensor cores read vectors, eight
+     * of their steps in 16 bits, or four of wgmma. Single elements are read without cp.async, so a
+     * block waits for each step; an H200 took 11 us for eight of them, the first weight's gradient of
+     * specs/fashion_cnn.toml. */
+    LEAST_PART_IN_VECTORS = 256,
+    LEAST_PART = 64,
     MOST_BLOCKS = 8,        /* of a multiprocessor, in the divisions into parts that are tried */
     ENOUGH_WARPS = 16,      /* of a multiprocessor, to hide each other's waits */
     PART_THREADS = 256,     /* of a block that adds up parts */
@@ -384,12 +386,15 @@ static int64_t blocks_of_enough_warps(const Plan *plan, const Conv *c) {
 }
 
 /* As many parts as make it fastest: with few of them multiprocessors are idle, with many there is
- * more to add up. There are enough blocks if the places are enough for that. */
+ * more to add up. There are enough blocks if the places are enough for that. The price knows nothing
+ * of waits for single elements; then there are as many parts as warps can be at work. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
-    int64_t least = c->tensor_cores ? LEAST_PART_OF_MMA : LEAST_PART_OF_FMA;
-    int64_t most = ceil_div(value_rows(c->y), least);
+    bool vectors = c->tensor_cores && (c->y->plane || window_vector(c) > 1);
+    int64_t most = ceil_div(value_rows(c->y), vectors ? LEAST_PART_IN_VECTORS : LEAST_PART);
     int64_t enough = blocks_of_enough_warps(plan, c) / tiles;
     int64_t best = enough > 1 && enough <= most ? enough : 1;
+    if (c->tensor_cores && !vectors)
+        return smaller(larger(enough, 1), most);
     int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
     for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks;
          parts++)
