@@ -8,7 +8,7 @@ no new test starts. --keep DIR keeps the profile's files.
 
 1. steps      loss, logits, gradients, new weights and ten losses match PyTorch's recorded numbers
 2. memory     memory that a Llama 3.2 1B run takes, compared with its plan
-3. products   each matrix product's time in a step, compared with the plan
+3. times      each matrix product's time in a step, and for image models each kernel's, compared with the plan
 4. profile    each kernel's time by CUPTI, compared with the plan
 5. kernels    each kernel matches the same kernel on the simulated device, in a second process; runs
               next for a program whose step has failed
@@ -219,29 +219,38 @@ def planned_launches(program):
     return {row["name"]: row for row in plan["step_launches"]}
 
 
-def check_products(gpu, program, folder):
-    write_tokens(folder / "tokens.bin", 480 * 2048 + 1, 128256)
+def check_launches(gpu, program, folder, what, wanted):
+    """Times each launch of a step by events, and prints those that are wanted, the longest first."""
     code, output = run_program(
         gpu, program, ["--steps", 6, "--out", folder / "out"], folder, "launch_times"
     )
     lines = [line.split() for line in output.splitlines() if line.startswith("time ")]
     measured = {name: (float(launches), float(ms)) for _, name, launches, ms in lines}
-    products = [name for name in measured if name.startswith("gemm_")]
+    names = [name for name in measured if name.startswith(wanted)]
     plan = planned_launches(program)
-    strange = [name for name in products if name not in plan or measured[name][1] <= 0]
-    judge(f"products of {program}", code == 0 and products and not strange, f"{strange}\n{output}")
-    if strange or not products:
+    strange = [name for name in names if name not in plan or measured[name][1] <= 0]
+    judge(f"{what} of {program}", code == 0 and names and not strange, f"{strange}\n{output}")
+    if strange or not names:
         return
-    print(f"    {'ms a step':50} {'launches':>8} {'measured':>9} {'planned':>9} {'TFLOP/s':>8} {'GB/s':>6}")
-    for name in sorted(products, key=lambda name: -measured[name][1]):
+    print(f"    {'ms a step':64} {'launches':>8} {'measured':>9} {'planned':>9} {'TFLOP/s':>8} {'GB/s':>6}")
+    for name in sorted(names, key=lambda name: -measured[name][1])[:40]:
         launches, ms = measured[name]
         row = plan[name]
         print(
-            f"    {name:50} {launches:8.0f} {ms:9.3f} {row['ms']:9.3f} "
+            f"    {name:64} {launches:8.0f} {ms:9.4f} {row['ms']:9.4f} "
             f"{1e-9 * row['flops'] / ms:8.1f} {1e-6 * row['dram_bytes'] / ms:6.0f}",
             flush=True,
         )
-    print(f"    all launches of a step, one by one: {sum(ms for _, ms in measured.values()):.2f} ms")
+    print(f"    all launches of a step, one by one: {sum(ms for _, ms in measured.values()):.3f} ms")
+
+
+def check_products(gpu, program, folder):
+    write_tokens(folder / "tokens.bin", 480 * 2048 + 1, 128256)
+    check_launches(gpu, program, folder, "products", "gemm_")
+
+
+def check_times(gpu, program, folder):
+    check_launches(gpu, program, folder, "launches", "")
 
 
 def kernel_times(out, steps):
@@ -316,6 +325,8 @@ def jobs_of(only):
     jobs = [(check_step, p) for p in recorded]
     llama = [(check_memory, "llama"), (check_products, "llama"), (check_profile, "profile")]
     jobs += [(check, p) for check, p in llama if only in p]
+    timed = sorted(p.name for p in PROGRAMS.glob("timed.*"))
+    jobs += [(check_times, p) for p in timed if only in p]
     jobs += [(check_kernels, p) for p in programs]
     one_rank = sorted(p.name for p in PROGRAMS.glob("*.one_rank_*"))
     jobs += [(check_one_rank, p) for p in one_rank if only in p]

@@ -33,6 +33,21 @@ launch_times() {
     grep -q gemm_ $work/times.planned && cmp $work/times.planned $work/times.seen >>$work/times.log 2>&1
 }
 
+# check-gpu prints what launch_times has measured beside the plan's times, the longest first.
+times_table() {
+    PYTHONPATH=tests/gpu python3 - $work >$work/table.log 2>&1 <<'PYTHON' || return 1
+import sys
+from pathlib import Path
+import check_gpu
+check_gpu.PROGRAMS = Path(sys.argv[1]).parent
+check_gpu.run_program = lambda *_: (0, Path(sys.argv[1], "times.log").read_text())
+check_gpu.check_times(None, Path(sys.argv[1]).name, Path(sys.argv[1]))
+PYTHON
+    grep -q '^ok gpu launches of' $work/table.log && awk '/^time / { print $2, $3, sprintf("%.4f", $4) }' $work/times.log |
+        sort -k3,3gr | head -n 40 | sort >$work/table.expected &&
+        awk '$5 ~ /^[0-9.]+$/ && NF == 6 { print $1, $2, $3 }' $work/table.log | sort | cmp - $work/table.expected
+}
+
 # make check-gpu and make bench build nothing without a GPU.
 no_gpu_no_bundle() {
     mkdir -p $work/bin
@@ -112,6 +127,9 @@ report $? "tables and aims of bench-tuning" $work/tables.log
 
 launch_times
 report $? "the launches of a step have times" $work/times.log
+
+times_table
+report $? "measured launches beside planned ones" $work/table.log
 
 kernel_check same.log
 report $? "kernels agree with themselves" $work/same.log
