@@ -108,7 +108,7 @@ Conv2dWarpgroups<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
     constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, DEPTH = PANEL;
     constexpr int CHUNKS = DEPTH / 8, ROUND = THREADS / CHUNKS; /* deep rows copied at a time */
-    constexpr int PANEL_COLS = BACKWARD && COLS < PANEL ? NARROW_PANEL : PANEL;
+    constexpr int PANEL_COLS = BACKWARD && COLS < PANEL ? PANEL / 2 : PANEL;
     using Cols = std::conditional_t<BACKWARD, Flat<DEPTH, PANEL_COLS>, Deep>;
     DYNAMIC_SHARED(T, shared);
     T *row_tiles = aligned_tiles(shared);         /* [STAGES][ROWS][DEPTH] */
