@@ -36,6 +36,11 @@ enum {
     MOST_WGMMA_STAGES = 3  /* with the widest tiles, two blocks fit a multiprocessor */
 };
 
+enum {
+    MOST_GRID_Y = 65535,            /* CUDA's limit */
+    MOST_PIXELS = INT32_MAX - 65535 /* kernels count up to the end of the last tile or part */
+};
+
 /* How a block's threads share the results of a gather: each `tile` rows (columns) are divided among
  * `threads` threads, and each of them holds `side` neighbours out of every threads * side. */
 typedef struct {
@@ -72,12 +77,21 @@ static bool by_wgmma(const Plan *plan, const Conv *c) {
            (!reads_weight || vector_of(c->w) == 8);
 }
 
+/* Padding can add more pixels than a micro-batch may have. */
+static void check_rows(const Plan *plan, const Op *op, const Value *images) {
+    if (value_rows(images) > MOST_PIXELS)
+        user_error(spec_pos(plan->spec, KEY_training_per_device_train_batch_size),
+                   "lower it, and raise gradient_accumulation_steps",
+                   "a micro-batch of %lld pixels at %s exceeds the limit of %lld",
+                   (long long)value_rows(images), op->name, (long long)MOST_PIXELS);
+}
+
 static Conv conv_of(const Plan *plan, const Group *group, const Value *x, const Value *w,
                     const Value *y) {
     const Program *p = plan->program;
     const Op *op = group->ops[0];
-    ENSURE(value_rows(x) < INT32_MAX && value_rows(y) < INT32_MAX, "%s: more rows than an int",
-           op->name);
+    check_rows(plan, op, x);
+    check_rows(plan, op, y);
     const Window *window = &op->attr.window;
     Conv c = {.group = group,
               .op = op,
@@ -463,12 +477,22 @@ static void choose_weight_tile(Conv *c, int64_t columns) {
         c->rows = 32; /* wider tiles have more threads than such rows have accesses */
 }
 
+/* Results are filters by columns, and columns have the grid's second dimension. */
+static void check_columns(const Plan *plan, const Conv *c, int64_t columns) {
+    if (ceil_div(columns, c->cols) > MOST_GRID_Y)
+        user_error(spec_pos(plan->spec, KEY_model_layers),
+                   "use a smaller kernel, or fewer channels before it",
+                   "%s has %lld elements per filter; this precision allows %lld at most",
+                   c->w->name, (long long)columns, (long long)(MOST_GRID_Y * c->cols));
+}
+
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Program *p = plan->program;
     const Op *op = group->ops[0];
     Conv c = conv_of(plan, group, op->in[0], op->out[0], op->in[1]);
     int64_t columns = gathered_columns(&c), places = value_rows(c.y);
     choose_weight_tile(&c, columns);
+    check_columns(plan, &c, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
     if (c.y->plane)
