@@ -27,6 +27,11 @@ static __device__ __forceinline__ int own_warpgroup() {
 //@end
 
 //@body gather
+/* How the columns of a gather's product lie in a tile. */
+template <bool BACKWARD, int DEPTH, int PANEL_COLS> struct GatheredColumns : Deep {};
+template <int DEPTH, int PANEL_COLS>
+struct GatheredColumns<true, DEPTH, PANEL_COLS> : Flat<DEPTH, PANEL_COLS> {};
+
 /* The product of a gather kernel. Each of a thread's OWN_ROWS rows is a place of the result or, if
  * POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR elements. Sizes has the
  * constants that differ from kernel to kernel. */
@@ -109,7 +114,7 @@ Conv2dWarpgroups<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
     constexpr int TAPS = KERNEL * KERNEL, DEPTH = PANEL;
     constexpr int CHUNKS = DEPTH / 8, ROUND = THREADS / CHUNKS; /* deep rows copied at a time */
     constexpr int PANEL_COLS = BACKWARD && COLS < PANEL ? PANEL / 2 : PANEL;
-    using Cols = std::conditional_t<BACKWARD, Flat<DEPTH, PANEL_COLS>, Deep>;
+    using Cols = GatheredColumns<BACKWARD, DEPTH, PANEL_COLS>;
     DYNAMIC_SHARED(T, shared);
     T *row_tiles = aligned_tiles(shared);         /* [STAGES][ROWS][DEPTH] */
     T *col_tiles = row_tiles + STAGES * ROWS * DEPTH; /* [STAGES][COLS][DEPTH] */

@@ -71,6 +71,11 @@ done <$work/list
 # The demos, which are fp32, have no prologue.
 [ "$only_checked" != - ] || attempt "prologues NVRTC" "$work/jit" "$work/h100.llama32_1b_lora_r16"
 
+# The demos above have no convolutions in 16 bits.
+attempt "convolutions by wgmma are generated" ./gpuopt-gen tests/sim/pools.toml --set precision.dtype=bf16 \
+    -o "$work/pools"
+attempt "convolutions by wgmma NVRTC" "$work/jit" "$work/pools"
+
 # Other devices multiply heads and windows in another way.
 for other in attention:llama32_1b_lora_r16 convolutions:resnet50_224; do
     what=${other%:*}
