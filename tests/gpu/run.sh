@@ -87,15 +87,15 @@ registers_in_flight() {
         echo "skip gpu $name: nvdisasm is not installed"
         return
     }
-    for heads in 64 128; do
+    for spec in tests/sim/pools.toml tests/gpu/specs/head64.toml tests/gpu/specs/head128.toml; do
         {
-            ./gpuopt-gen tests/gpu/specs/head$heads.toml --force -o $work/flight >/dev/null &&
+            ./gpuopt-gen $spec --set precision.dtype=bf16 --force -o $work/flight >/dev/null &&
                 "$CUDA_HOME/bin/nvcc" -cubin -arch=sm_90a -std=c++17 -fmad=false -I. $work/flight/kernels.cu \
                     -o $work/flight.cubin &&
                 "$nvdisasm" -c $work/flight.cubin >$work/flight.sass &&
                 tests/gpu/in_flight.py $work/flight.sass
         } >$work/flight.log 2>&1 && ! grep -q 'are serialized' $work/flight.log
-        report $? "$name, heads of $heads" $work/flight.log
+        report $? "$name, $spec" $work/flight.log
     done
     # Disturbs each product before the wait: its first sum (field 2 of its line), or its first operand.
     for change in "2 MOV %, RZ" "3 MOV %, RZ" "3 SHFL.BFLY PT, %, R0, 0x1, 0x1f" \
