@@ -83,6 +83,11 @@ Exchanged plan_exchanged(const Plan *plan) {
     return sum;
 }
 
+int64_t plan_scratch_rest(const Plan *plan) {
+    int64_t workspaces = plan->gemm_workspaces * plan->gemm_workspace_bytes;
+    return plan->arena_bytes[ARENA_SCRATCH] - workspaces - plan->peak.bytes;
+}
+
 int plan_cards(const Plan *plan) {
     return (int)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
 }

@@ -25,6 +25,9 @@ bool plan_is_bound_by_host(const Plan *);
 double plan_waited_ms(const Plan *);
 /* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
+/* Bytes of SCRATCH beyond the peak and the workspaces of matrix products: gaps between buffers, and
+ * buffers that have had their last use in launch order, but that another stream may still read. */
+int64_t plan_scratch_rest(const Plan *);
 /* Cards of all ranks and stages. */
 int plan_cards(const Plan *);
 /* Tokens, or whatever unit the program counts, in a step of all cards. */

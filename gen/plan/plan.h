@@ -69,6 +69,7 @@ typedef struct {
      * graphs. They overlap as plan_step_ms says. */
     double device_ms, copying_ms, launching_ms;
     double beside_ms; /* what running launches beside others saves, exchanges between cards apart */
+    int64_t beside_bytes; /* what the side stream adds to the arenas */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
     /* Time of what cards exchange while the device does nothing else; the rest overlaps other work. */

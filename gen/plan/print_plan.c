@@ -87,6 +87,8 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     return count;
 }
 
+static const double least_shown_ms = 0.0005, least_shown_mib = 0.005;
+
 static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amount / ms : 0; }
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
@@ -100,6 +102,22 @@ static void print_decoded(const Plan *plan, StrBuf *out) {
     sb_printf(out, "  %-20s %11.2f   part of activations: %d of %d weights kept for backward\n",
               "decoded weights", (double)decoded.kept_bytes / MIB, decoded.kept,
               decoded.kept + decoded.again);
+}
+
+static bool has_streams(const Plan *plan) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++)
+            if (plan->entry[e].launches[i].stream != STREAM_COMPUTE)
+                return true;
+    return false;
+}
+
+/* With the lines before it, it adds up to scratch. */
+static void print_rest(const Plan *plan, StrBuf *out) {
+    double rest = (double)plan_scratch_rest(plan) / MIB;
+    if (rest >= least_shown_mib)
+        sb_printf(out, "  %-20s %11.2f   %sgaps between buffers\n", "rest of scratch", rest,
+                  has_streams(plan) ? "buffers that another stream may still read, " : "");
 }
 
 /* What NCCL keeps for a communicator of one rank differs between its versions, up to what it keeps for
@@ -128,6 +146,7 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     if (plan->gemm_workspace_bytes)
         sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
                   (double)(plan->gemm_workspaces * plan->gemm_workspace_bytes) / MIB);
+    print_rest(plan, out);
     sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input %lld x %.2f", "arenas",
               (double)plan_total_bytes(plan) / MIB, arena_mib(plan, ARENA_STATE),
               arena_mib(plan, ARENA_SCRATCH), (long long)plan_slots(plan, ARENA_INPUT),
@@ -212,12 +231,10 @@ static void print_side_stream(const Plan *plan, StrBuf *out) {
         launches += launches_beside(plan, (Entry)e);
     if (launches > 0)
         sb_printf(out,
-                  "side stream: %.0f of these launches run beside others, which saves %.3f ms; "
-                  "shares can add up to over 100 %%\n",
-                  launches, plan->beside_ms);
+                  "side stream: %.0f of these launches run beside others, which saves %.3f ms and adds "
+                  "%.2f MiB to the arenas; shares can add up to over 100 %%\n",
+                  launches, plan->beside_ms, (double)plan->beside_bytes / MIB);
 }
-
-static const double least_shown_ms = 0.0005;
 
 /* Without overlap, and where the host takes longer than the device, the entries add up to less than the
  * step. */
@@ -352,14 +369,17 @@ static json_t *memory_json(const Plan *plan) {
     for (int r = 0; r < ROLE_COUNT; r++)
         if (r != ROLE_STASH || plan->role_bytes[r])
             json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
-    return json_pack("{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
-                     "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
+    return json_pack("{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I, s:I, s:I}",
+                     "role_bytes", roles, "state_bytes",
+                     (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
                      (json_int_t)plan->arena_bytes[ARENA_SCRATCH], "input_bytes_per_slot",
                      (json_int_t)plan->arena_bytes[ARENA_INPUT], "peak", "live_bytes",
                      (json_int_t)peak.bytes, "entry", plan->entry[peak.entry].name, "op",
                      peak_name(plan, peak), "matmul_workspace_bytes",
                      (json_int_t)(plan->gemm_workspaces * plan->gemm_workspace_bytes),
-                     "process_bytes", (json_int_t)plan->process_bytes, "budget_bytes",
+                     "scratch_rest_bytes", (json_int_t)plan_scratch_rest(plan), "side_stream_bytes",
+                     (json_int_t)plan->beside_bytes, "process_bytes",
+                     (json_int_t)plan->process_bytes, "budget_bytes",
                      (json_int_t)plan_budget_bytes(plan));
 }
 

@@ -156,7 +156,7 @@ void plan_side_stream(Plan *plan) {
     Arena arena = {0};
     PlanEntry kept[ENTRY_COUNT];
     double ms = step_ms(plan);
-    int64_t bytes = plan->process_bytes;
+    int64_t bytes = plan->process_bytes, arenas = plan_total_bytes(plan);
     for (int e = 0; e < ENTRY_COUNT; e++) {
         kept[e] = copy_of(plan->program->arena, &plan->entry[e]);
         if (runs_in_step(e) && !lay_out_entry(plan, &plan->entry[e], &arena))
@@ -167,5 +167,6 @@ void plan_side_stream(Plan *plan) {
         memcpy(plan->entry, kept, sizeof kept);
         plan_again(plan);
     }
+    plan->beside_bytes = plan_total_bytes(plan) - arenas;
     arena_free(&arena);
 }

@@ -10,7 +10,8 @@
 
 /* Text and Markdown have the first SHOWN. */
 enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, SHOWN };
-enum { LAUNCHES = SHOWN, INPUT_BYTES, COMM_BYTES, EXPOSED_MS, MODEL_FLOPS, PEAK_SHARE, FIGURES };
+enum { LAUNCHES = SHOWN, INPUT_BYTES, COMM_BYTES, EXPOSED_MS, MODEL_FLOPS, PEAK_SHARE, WORKSPACE,
+       REST, FIGURES };
 enum { COLUMNS = SHOWN + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
@@ -28,6 +29,8 @@ static const Figure figures[FIGURES] = {
     [EXPOSED_MS] = {"exposed_ms", 0, NULL, "ms", ONE_STEP},
     [MODEL_FLOPS] = {"model_flops", 0, NULL, "FLOP", ONE_STEP},
     [PEAK_SHARE] = {"share_of_peak", 0, NULL, "share", ONE_STEP},
+    [WORKSPACE] = {"matmul_workspace_bytes", 0, NULL, "bytes", WHOLE_RUN},
+    [REST] = {"scratch_rest_bytes", 0, NULL, "bytes", WHOLE_RUN},
 };
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
@@ -95,6 +98,8 @@ static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
         [EXPOSED_MS] = plan->exposed_ms,
         [MODEL_FLOPS] = plan->step.model_flops,
         [PEAK_SHARE] = share_of_peak(plan),
+        [WORKSPACE] = (double)(plan->gemm_workspaces * plan->gemm_workspace_bytes),
+        [REST] = (double)plan_scratch_rest(plan),
     };
     for (int i = 0; i < FIGURES; i++)
         row.figures[i] = (Spread){values[i], values[i], values[i]};

@@ -432,6 +432,30 @@ test_formats_of_one_plan() {
     [ $? -eq 1 ] && grep -q '"state": "too large"' "$work/plan.json"
 }
 
+# What the plan prints of scratch adds up to it, with several streams too, and so do the table's figures.
+test_parts_of_scratch_add_up() {
+    for s in specs/lora_r16.toml specs/fashion_cnn.toml tests/golden/gathered.toml \
+        "specs/base_tiny.toml --set compile.side_stream=false"; do
+        # shellcheck disable=SC2086
+        "$gen" $s --plan >"$work/parts.txt" && "$gen" $s --plan --format json >"$work/parts.json" &&
+            emit $s --force -o "$work/parts" || return 1
+        python3 - "$work" <<'CHECK' || return 1
+import json, re, sys
+text, table, plan = (open(sys.argv[1] + "/parts" + name).read() for name in (".txt", ".json", "/plan.json"))
+memory, figures = json.loads(plan)["memory"], json.loads(table)["runs"][0]["figures"]
+scratch = memory["scratch_bytes"]
+names = "activation_bytes", "matmul_workspace_bytes", "scratch_rest_bytes"
+assert sum(figures[name] for name in names) == scratch, (figures, scratch)
+assert memory["peak"]["live_bytes"] + sum(memory[name] for name in names[1:]) == scratch, memory
+printed = re.findall(r"^  (?:activations, peak|matmul workspace|rest of scratch) +([0-9.]+)", text, re.M)
+assert abs(sum(map(float, printed)) - scratch / 2**20) <= 0.02, (printed, scratch)
+adds = re.search(r"^side stream: .* adds ([0-9.]+) MiB", text, re.M)
+assert abs(float(adds[1] if adds else 0) - memory["side_stream_bytes"] / 2**20) < 0.01, memory
+assert adds or "another stream" not in text or "all_gather" in text, text
+CHECK
+    done
+}
+
 # The table has the figures of a step under the names of plan.json, program.c and --scaling.
 test_table_has_figures_of_a_step() {
     set -- $spec --set parallelism.data_parallel_replicate_degree=2 --set precision.dtype=bf16

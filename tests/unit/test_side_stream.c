@@ -84,12 +84,14 @@ static void test_what_is_saved_is_printed(void **state) {
     assert_float_equal(plan->beside_ms, sum - plan->step.ms, 1e-9);
     assert_float_equal(plan->beside_ms, one->step.ms - plan->step.ms, 1e-3);
     assert_true(plan->beside_ms > 0 && fabs(one->beside_ms) < 1e-9);
+    double more = (double)(plan_total_bytes(plan) - plan_total_bytes(one));
+    assert_true(more > 0 && one->beside_bytes == 0);
     assert_string_equal(side_line(one), "");
     const char *expected = arena_printf(
         &arena,
-        "side stream: %d of these launches run beside others, which saves %.3f ms; shares can add up "
-        "to over 100 %%",
-        beside(entry), plan->beside_ms);
+        "side stream: %d of these launches run beside others, which saves %.3f ms and adds %.2f MiB to "
+        "the arenas; shares can add up to over 100 %%",
+        beside(entry), plan->beside_ms, more / 0x1p20);
     assert_string_equal(side_line(plan), expected);
     for (int i = 0; i < entry->launch_count; i++) {
         bool side = entry->launches[i].stream == STREAM_SIDE;
