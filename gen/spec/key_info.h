@@ -17,7 +17,7 @@ typedef enum {
 typedef struct {
     const char *table, *leaf, *name; /* name: "table.leaf" */
     KeyKind kind;
-    const char *fallback; /* the default as written in a spec, REQUIRED or DERIVED */
+    const char *fallback; /* the default, a choice without quotes; REQUIRED or DERIVED */
     const char *range;
     bool (*effective)(const Spec *);
     const char *condition; /* what effective requires, in words */
@@ -44,6 +44,9 @@ void table_unknown(Arena *arena, const char *name, Pos at);
 const char *key_hint(Arena *arena, Key key);
 /* "integer in [1, 8192]". */
 const char *key_domain(Arena *arena, Key key);
+
+/* The default as one writes it in a spec. Only for keys that have one. */
+const char *key_default(Arena *arena, Key key);
 
 /* Whether the key, a number, may have this value. */
 bool key_in_range(Key key, double value);

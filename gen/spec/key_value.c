@@ -24,6 +24,13 @@ static const char *choice_list(Arena *arena, const KeyInfo *info) {
     return list;
 }
 
+const char *key_default(Arena *arena, Key key) {
+    const KeyInfo *info = &key_info[key];
+    if (info->kind != KIND_CHOICE || is_boolean(info->fallback))
+        return info->fallback;
+    return arena_printf(arena, "\"%s\"", info->fallback);
+}
+
 const char *key_domain(Arena *arena, Key key) {
     const KeyInfo *info = &key_info[key];
     switch (info->kind) {

@@ -113,19 +113,20 @@ void spec_print_forward(const Spec *spec, StrBuf *out) {
     }
 }
 
-static void print_default(const KeyInfo *info, StrBuf *out) {
+static void print_default(Arena *arena, Key key, StrBuf *out) {
+    const KeyInfo *info = &key_info[key];
     if (info->fallback == REQUIRED)
         sb_puts(out, "required");
     else if (!info->fallback[0])
         sb_puts(out, "derived");
     else
-        sb_printf(out, info->kind == KIND_CHOICE ? "default \"%s\"" : "default %s", info->fallback);
+        sb_printf(out, "default %s", key_default(arena, key));
 }
 
 static void print_reference(Arena *arena, Key key, StrBuf *out) {
     const KeyInfo *info = &key_info[key];
     sb_printf(out, "  %s\n      %s; ", info->leaf, key_domain(arena, key));
-    print_default(info, out);
+    print_default(arena, key, out);
     sb_printf(out, "\n      %s\n", info->help);
     if (info->condition[0])
         sb_printf(out, "      Only with %s.\n", info->condition);

@@ -399,6 +399,23 @@ static void test_reference_has_every_key(void **state) {
     sb_free(&text);
 }
 
+/* The default can be copied into a spec: it is one of the values that the line lists. */
+static void test_reference_writes_defaults_as_specs_do(void **state) {
+    (void)state;
+    for (int key = 0; key < KEY_COUNT; key++) {
+        if (key_info[key].kind != KIND_CHOICE || !key_info[key].fallback[0])
+            continue;
+        StrBuf text = {0};
+        spec_print_keys(key_info[key].name, &text);
+        const char *domain = strstr(text.text, "one of "), *end = domain ? strchr(domain, ';') : NULL;
+        char *value = end ? arena_strndup(&arena, end, strcspn(end, "\n")) : NULL;
+        assert_true(value && !strncmp(value, "; default ", 10));
+        assert_non_null(strstr(arena_strndup(&arena, domain, (size_t)(end - domain)),
+                               arena_printf(&arena, " %s", value + 10)));
+        sb_free(&text);
+    }
+}
+
 static void test_reference_of_one_table(void **state) {
     (void)state;
     StrBuf text = {0};
@@ -625,6 +642,7 @@ int main(void) {
         TEST(test_forgets_what_has_no_effect),
         TEST(test_print_reads_back),
         TEST(test_reference_has_every_key),
+        TEST(test_reference_writes_defaults_as_specs_do),
         TEST(test_reference_of_one_table),
         TEST(test_config_json),
         TEST(test_config_json_own),
