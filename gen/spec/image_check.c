@@ -2,7 +2,6 @@
  * short function per subject. */
 #include "spec/cnn_layers.h"
 #include "spec/key_info.h"
-#include "spec/resnet_depths.h"
 #include "spec/resolve.h"
 
 static void derive_stored_size(Spec *spec) {
@@ -99,12 +98,6 @@ static void check_statistics(const Spec *spec) {
                    "pixel");
 }
 
-static void check_depth(Arena *arena, const Spec *spec) {
-    if (spec->model.family == FAMILY_RESNET && !resnet_depth(spec))
-        user_error(spec_pos(spec, KEY_model_depth), key_hint(arena, KEY_model_depth),
-                   "a ResNet of %lld layers is not supported", (long long)spec->model.depth);
-}
-
 static void check_task(const Spec *spec) {
     if (spec->training.task != TASK_CLASSIFY)
         user_error(spec_pos(spec, KEY_training_task), "set training.task = \"classify\"",
@@ -135,7 +128,6 @@ void check_images(Arena *arena, Spec *spec) {
     check_crops(spec);
     check_batch(spec);
     check_statistics(spec);
-    check_depth(arena, spec);
     check_resident(arena, spec);
     if (spec->model.family == FAMILY_CNN)
         cnn_layers(arena, spec, &count);

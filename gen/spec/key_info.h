@@ -40,6 +40,8 @@ void key_unknown(Arena *arena, const char *name, Pos at);
 bool table_exists(const char *name);
 /* The same for the name of a table. */
 void table_unknown(Arena *arena, const char *name, Pos at);
+/* The same for what --keys asks for, a table or the key that a bare leaf may mean. */
+void part_unknown(Arena *arena, const char *name);
 /* "adapter.r: integer in [1, 8192]. Rank of the adapter.", for hints. */
 const char *key_hint(Arena *arena, Key key);
 /* "integer in [1, 8192]". */

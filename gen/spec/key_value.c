@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "spec/key_info.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -60,11 +61,26 @@ const char *key_hint(Arena *arena, Key key) {
                         key_info[key].help);
 }
 
+/* Whether the value is one of a set like "{18, 34, 50}". */
+static bool in_set(const char *set, long double value) {
+    for (const char *at = set; *at != '}';) {
+        char *end;
+        long double item = strtold(at + 1, &end);
+        ENSURE(end > at + 1 && (*end == ',' || *end == '}'), "set %s", set);
+        if (value == item)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
 /* Ranges are written as in mathematics: "[0, 1)" includes 0 but not 1. A long double holds any
  * integer exactly. */
 static bool in_range(const char *range, long double value) {
     char open, close;
     double low, high;
+    if (range[0] == '{')
+        return in_set(range, value);
     ENSURE(sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close) == 4, "range %s", range);
     return (open == '[' ? value >= low : value > low) &&
            (close == ']' ? value <= high : value < high);

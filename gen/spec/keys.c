@@ -303,6 +303,16 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
 
 bool table_exists(const char *name) { return is_table(name, strlen(name)); }
 
+/* Returns "adapter.type or lr_scheduler.type", the keys with this leaf, or NULL. */
+static const char *keys_with(Arena *arena, const char *leaf) {
+    const char *list = NULL;
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!strcmp(key_info[key].leaf, leaf))
+            list = list ? arena_printf(arena, "%s or %s", list, key_info[key].name)
+                        : key_info[key].name;
+    return list;
+}
+
 static const char *likely_table(const char *name) {
     for (size_t i = 0; i < sizeof table_aliases / sizeof *table_aliases; i++)
         if (!strcmp(table_aliases[i].spelling, name))
@@ -321,6 +331,15 @@ void table_unknown(Arena *arena, const char *name, Pos at) {
     const char *table = likely_table(name);
     error_at(at, table ? arena_printf(arena, "did you mean [%s]?", table) : all_tables(arena),
              "unknown table [%s]", name);
+}
+
+void part_unknown(Arena *arena, const char *name) {
+    const char *keys = keys_with(arena, name), *table = keys ? NULL : likely_table(name);
+    const char *likely = keys    ? keys
+                         : table ? arena_printf(arena, "[%s]", table)
+                                 : known_elsewhere(name);
+    error_at((Pos){0}, likely ? arena_printf(arena, "did you mean %s?", likely) : all_tables(arena),
+             "no table or key has the name %s", name);
 }
 
 Key key_lookup(Arena *arena, const char *name, Pos at) {

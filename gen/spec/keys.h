@@ -320,8 +320,8 @@
       "Factor applied to all widths, which are rounded to multiples of 8.")                        \
     K(model, dropout, REAL, "0.2", "[0, 1)", MOBILENET, WEIGHTS,                                   \
       "Dropout rate of the classifier's inputs.")                                                  \
-    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET, WEIGHTS,                                    \
-      "Number of layers with weights: 18, 34 or 50.")                                              \
+    K(model, depth, INT, REQUIRED, "{18, 34, 50}", RESNET, WEIGHTS,                                \
+      "Number of layers with weights.")                                                            \
     K(model, base_width, INT, "64", "[1, 4096]", RESNET, WEIGHTS,                                  \
       "Channels of the first stage; each of the three later stages doubles them.")                 \
     K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2, WEIGHTS,                            \

@@ -7,7 +7,7 @@ typedef struct {
     bool bottleneck;
 } ResnetDepth;
 
-/* Returns NULL if that depth is not supported. */
+/* Returns NULL if that depth is not supported; keys.h has the same depths. */
 static inline const ResnetDepth *resnet_depth(const Spec *spec) {
     static const ResnetDepth depths[] = {
         {18, {2, 2, 2, 2}, false}, {34, {3, 4, 6, 3}, false}, {50, {3, 4, 6, 3}, true}};

@@ -149,7 +149,7 @@ static void print_one(Arena *arena, const char *name, StrBuf *out) {
 /* All tables if `table` is NULL. */
 static void print_table(Arena *arena, const char *table, StrBuf *out) {
     if (table && !table_exists(table)) {
-        table_unknown(arena, table, (Pos){0});
+        part_unknown(arena, table);
         exit_if_errors();
     }
     if (!table || !strcmp(table, "sweep"))

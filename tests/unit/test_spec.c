@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "model/model.h"
 #include "spec/key_info.h"
+#include "spec/resnet_depths.h"
 #include "spec/resolve.h"
 #include "tests/unit/spec_files.h"
 #include <float.h>
@@ -429,6 +430,36 @@ static void test_reference_of_one_table(void **state) {
     sb_free(&text);
 }
 
+/* The last part of a key, typed alone, is told its tables; so is another tool's name for a key. */
+static void test_reference_knows_keys_without_their_table(void **state) {
+    (void)state;
+    static const char *const likely[][2] = {{"fusion", "did you mean compile.fusion?"},
+                                            {"type", "did you mean lr_scheduler.type or adapter.type?"},
+                                            {"lora", "did you mean [adapter]?"},
+                                            {"save_steps", "did you mean checkpoint.interval?"},
+                                            {"nothing_like_it", "the tables are [job], "}};
+    for (size_t i = 0; i < sizeof likely / sizeof *likely; i++) {
+        StrBuf text = {0};
+        assert_true(FAILS(spec_print_keys(likely[i][0], &text)));
+        assert_says(likely[i][1]);
+        sb_free(&text);
+    }
+}
+
+/* The depths that the key may have are those that there are. */
+static void test_depths_of_a_resnet(void **state) {
+    (void)state;
+    Spec spec = {0};
+    int count = 0;
+    for (int64_t depth = -1; depth <= 152; depth++) {
+        spec.model.depth = depth;
+        bool may_be = key_in_range(KEY_model_depth, (double)depth);
+        assert_int_equal(may_be, resnet_depth(&spec) != NULL);
+        count += may_be;
+    }
+    assert_int_equal(count, 3);
+}
+
 /* ---- weights ---- */
 
 static const char CONFIG[] =
@@ -644,6 +675,8 @@ int main(void) {
         TEST(test_reference_has_every_key),
         TEST(test_reference_writes_defaults_as_specs_do),
         TEST(test_reference_of_one_table),
+        TEST(test_reference_knows_keys_without_their_table),
+        TEST(test_depths_of_a_resnet),
         TEST(test_config_json),
         TEST(test_config_json_own),
         TEST(test_config_json_round_trip),
