@@ -30,6 +30,10 @@ Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *set
                    const ReadChain *outer);
 /* Reports the keys in spec->in_vain as errors and exits if there are any. */
 void refuse_in_vain(Arena *arena, const Spec *spec);
+/* Whether the key counts steps, and training ends before it has its whole effect. */
+bool spec_is_late(const Spec *, Key);
+/* Warns of keys for which this is so at all points of a study, or in the one spec. */
+void warn_of_late(Arena *arena, const Spec *const *points, int count);
 /* spec_read for a spec that another spec names as its base. */
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
 

@@ -160,14 +160,18 @@ static bool has_set(const Setting *settings, int count) {
     return false;
 }
 
+static bool works(const Spec *spec, Key key) {
+    return spec_effective(spec, key) && !spec_is_late(spec, key);
+}
+
 /* --set makes a variant of the file: keys of the file that lose their effect count as inherited. */
 static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
     bool worked[KEY_COUNT];
     for (int key = 0; key < KEY_COUNT; key++)
-        worked[key] = spec_effective(spec, (Key)key);
+        worked[key] = works(spec, (Key)key);
     assign_settings(arena, spec, settings, count);
     for (int key = 0; key < KEY_COUNT && has_set(settings, count); key++)
-        if (worked[key] && spec->origin[key].kind == ORIGIN_FILE && !spec_effective(spec, (Key)key))
+        if (worked[key] && spec->origin[key].kind == ORIGIN_FILE && !works(spec, (Key)key))
             spec->origin[key].inherited = true;
 }
 

@@ -335,6 +335,13 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     refuse_in_vain(arena, &always);
 }
 
+static void warn_of_late_keys(Study *study, const Sweep *sweep) {
+    const Spec **points = arena_array(study->arena, (size_t)sweep->count, sizeof *points);
+    for (int i = 0; i < sweep->count; i++)
+        points[i] = sweep->points[i].spec;
+    warn_of_late(study->arena, points, sweep->count);
+}
+
 /* Whether the points set the same values, so that one of the lists has a value twice. */
 static bool set_the_same(const SweepPoint *a, const SweepPoint *b) {
     for (int i = 0; i < a->nsets; i++)
@@ -407,6 +414,7 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
         refuse_repeats_alone(sweep->points[0].spec);
     else
         warn_of_same_points(sweep, lines->pos);
+    warn_of_late_keys(study, sweep);
     return sweep;
 }
 

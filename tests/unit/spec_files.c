@@ -43,6 +43,8 @@ void assert_says(const char *text) {
         fail_msg("\"%s\" is not in: %s", text, message);
 }
 
+void assert_says_nothing(void) { assert_string_equal(message, ""); }
+
 void write_text(const char *path, const char *text) {
     const char *why = file_write(path, text, strlen(text), NULL);
     if (why)

@@ -19,6 +19,7 @@ void end_catch(void);
     (begin_catch(),  \
      setjmp(spec_error) ? (end_catch(), true) : ((void)(call), end_catch(), false))
 void assert_says(const char *text);
+void assert_says_nothing(void);
 
 /* For cmocka_run_group_tests, and after each test. */
 int enter_folder(void **state);

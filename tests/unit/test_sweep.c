@@ -109,6 +109,55 @@ static void test_sweep_same_values(void **state) {
                 "lr0.001_2 equals lr0.001");
 }
 
+static Sweep *read_with(const char *path, const char *set) { return sweep_read(&arena, path, &set, 1); }
+
+/* Counts of steps that training, which takes 10, does not reach. */
+#define LATE_SCHEDULE "[lr_scheduler]\ntype = \"step\"\nwarmup_steps = 11\nstep_size = 12\n"
+#define LATE_SAVES "[checkpoint]\ninterval = 20\n"
+
+static void test_counts_above_the_steps_are_told(void **state) {
+    (void)state;
+    write_spec("late.toml", "", "", LATE_SCHEDULE LATE_SAVES);
+    assert_false(FAILS(read_sweep("late.toml")));
+    assert_says("late.toml:14:16: warning: lr_scheduler.warmup_steps = 11, but training ends after 10 "
+                "steps: the learning rate does not reach optimizer.lr\n");
+    assert_says("  hint: set it to at most 10, or raise training.steps\n");
+    assert_says("step_size = 12, but training ends after 10 steps: the learning rate is not "
+                "multiplied by gamma\n");
+    assert_says("interval = 20, but training ends after 10 steps: no checkpoint is written during "
+                "training\n");
+    assert_false(FAILS(read_with("late.toml", "training.steps=20")));
+    assert_says_nothing();
+    write_spec("reached.toml", "", "",
+               "[lr_scheduler]\nwarmup_steps = 10\n[checkpoint]\ninterval = 10\n");
+    assert_false(FAILS(read_sweep("reached.toml")));
+    assert_says_nothing();
+    assert_false(FAILS(read_with("reached.toml", "training.eval_every=11")));
+    assert_says("--set:1:21: warning: training.eval_every = 11, but training ends after 10 steps: "
+                "nothing is evaluated during training\n");
+}
+
+/* A variant is shortened without a word, as is a study some of whose points reach the step. */
+static void test_counts_above_the_steps_of_a_variant(void **state) {
+    (void)state;
+    write_spec("whole.toml", "", "", "[checkpoint]\ninterval = 8\n");
+    write_text("short.toml", "extends = \"whole.toml\"\n[training]\nsteps = 4\n");
+    write_spec("study.toml", "", "",
+               "[checkpoint]\ninterval = 8\n[sweep]\n\"training.steps\" = [4, 8]\n");
+    write_spec("never.toml", "", "",
+               "[checkpoint]\ninterval = 8\n[sweep]\n\"training.steps\" = [4, 5]\n");
+    assert_false(FAILS(read_sweep("short.toml")));
+    assert_says_nothing();
+    assert_false(FAILS(read_with("whole.toml", "training.steps=4")));
+    assert_says_nothing();
+    assert_false(FAILS(read_with("whole.toml", "training.steps=0")));
+    assert_says_nothing();
+    assert_false(FAILS(read_sweep("study.toml")));
+    assert_says_nothing();
+    assert_false(FAILS(read_sweep("never.toml")));
+    assert_says("warning: checkpoint.interval = 8, but training ends after 5 steps: ");
+}
+
 /* A variant of a study is a study; its own [sweep] replaces the inherited one. */
 static void test_sweep_is_inherited(void **state) {
     (void)state;
@@ -153,6 +202,8 @@ int main(void) {
         TEST(test_sweep_names_differ),
         TEST(test_sweep_same_points),
         TEST(test_sweep_same_values),
+        TEST(test_counts_above_the_steps_are_told),
+        TEST(test_counts_above_the_steps_of_a_variant),
         TEST(test_sweep_is_inherited),
         TEST(test_sweep_inherited_over_a_value),
     };
