@@ -706,5 +706,24 @@ test_printed_specs_are_specs() {
     done
 }
 
+# point_values POINT: prints the keys of a point of specs/ablation.toml that have an effect; without a graph
+# there is no side stream.
+point_values() { "$gen" --print-spec --point "$1" specs/ablation.toml >"$work/point.toml" && values "$work/point.toml" | grep -v '^side_stream = false$'; }
+
+# Each point of the ablation changes what its name says: a single key of another point.
+test_ablation_changes_one_key() {
+    point_values no-side-stream >"$work/no-side-stream" && point_values all >"$work/all" || return 1
+    for pair in fusion/all/fusion side-stream/all/side_stream graph/no-side-stream/cuda_graph bordered/all/bordered \
+        chunked-head/all/chunked_head,head_chunk_tokens; do
+        IFS=/ read -r point other keys <<EOF
+$pair
+EOF
+        point_values "no-$point" | diff "$work/$other" - | sed -n 's/^[<>] \([a-z_]*\) = .*/\1/p' | sort -u |
+            paste -sd, >"$work/changed"
+        [ "$(cat "$work/changed")" = "$keys" ] || { echo "no-$point: $(cat "$work/changed")"; return 1; }
+    done
+    [ "$("$gen" --plan specs/ablation.toml --format csv | grep -c '^\(all\|no-\|none\)')" -eq 7 ]
+}
+
 run_tests "$@"
 exit $failed
