@@ -214,7 +214,7 @@ typedef struct {
  * elements in another order: view the file's tensor as row-major with dimensions `split`; in memory
  * the axes come in the order `order`. `weight` is what the step reads. If it is 16-bit and trained,
  * `master` holds the fp32 values that are saved. Gradient, exp_avg and exp_avg_sq have master_dtype
- * and no row stride. */
+ * and no row stride; with SGD, exp_avg is the momentum buffer. */
 typedef struct {
     const char *name; /* in the Hugging Face or PEFT file that it is read from and written to */
     int rank;
@@ -372,7 +372,7 @@ typedef struct {
     size_t lr;               /* real [steps] */
     size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1); this and the next are
                               * RT_NOWHERE if the update does not use them */
-    size_t bias_correction2; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
+    size_t bias_correction2_sqrt; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
     size_t loss;             /* real [steps]  mean over the step's target tokens */
     size_t grad_norm;        /* real [steps]  before clipping */
     size_t step_loss;        /* real [1] of the current step */

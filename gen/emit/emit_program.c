@@ -254,12 +254,22 @@ static void put_gemms(const Emit *e) {
     sb_puts(e->out, "};\n\n");
 }
 
+static bool goes_down(const Strides *strides) {
+    for (int i = 0; i < strides->count; i++)
+        if (strides->strides[i].elements < 0)
+            return true;
+    return false;
+}
+
 static void put_strides(const Strides *strides, StrBuf *out) {
     if (strides->count == 0)
         return;
     sb_puts(out,
             "/* ---- strides of launches joined into one, in elements, from each to the next ---- "
             "*/\n\n");
+    if (goes_down(strides))
+        sb_puts(out, "/* What trains lies in the order in which backward reaches it: the last layer "
+                     "first. */\n");
     for (int i = 0; i < strides->count; i++)
         sb_printf(out, "#define %s (%lld)\n", strides->strides[i].name,
                   (long long)strides->strides[i].elements);

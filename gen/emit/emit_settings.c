@@ -270,7 +270,7 @@ static void put_counters(const Emit *e) {
                 {"bad_step", c->bad_step},
                 {"lr", c->lr},
                 {"bias_correction1", c->bias_correction1},
-                {"bias_correction2", c->bias_correction2},
+                {"bias_correction2_sqrt", c->bias_correction2_sqrt},
                 {"loss", c->loss},
                 {"grad_norm", c->grad_norm},
                 {"step_loss", c->step_loss},

@@ -194,15 +194,27 @@ static void add_param(const Emit *e, const Param *p) {
     add_pieces(e, p);
 }
 
+/* What the rows need to be understood. */
+static void put_notes(const Program *program, StrBuf *out) {
+    bool any_alone = false, any_trained = false;
+    for (int i = 0; i < program->param_count; i++) {
+        any_alone |= stands_alone(&program->params[i]);
+        any_trained |= value_trains(program->params[i].weight);
+    }
+    if (any_alone)
+        sb_puts(out, "/* A weight without master, gradient and moments. */\n"
+                     "#define ALONE .master = RT_NOWHERE, .gradient = RT_NOWHERE, \\\n"
+                     "    .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE\n\n");
+    if (any_trained)
+        sb_puts(out,
+                "/* What trains, its gradients and its moments lie in runs of memory, in the order in\n"
+                " * which backward reaches them: the last layer first. A part of a run that no launch\n"
+                " * uses alone, as where one product makes several gradients, is RUN + offset. */\n\n");
+}
+
 static void put_params(const Emit *e) {
     const Program *program = e->plan->program;
-    bool any_alone = false;
-    for (int i = 0; i < program->param_count; i++)
-        any_alone |= stands_alone(&program->params[i]);
-    if (any_alone)
-        sb_puts(e->out, "/* A weight without master, gradient and moments. */\n"
-                        "#define ALONE .master = RT_NOWHERE, .gradient = RT_NOWHERE, \\\n"
-                        "    .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE\n\n");
+    put_notes(program, e->out);
     sb_puts(e->out,
             "/* name in the file, rank, shape, row stride, dtype, dtype of training and saving */\n"
             "const RtParam params[PARAMS] = {\n");

@@ -45,7 +45,7 @@ enum { MAX_METRICS = 6 };
 /* Training state that is not a tensor of the model. */
 typedef struct {
     Value *seed, *step, *applied, *bad_step, *lr;
-    Value *bias_correction1, *bias_correction2; /* NULL without AdamW */
+    Value *bias_correction1, *bias_correction2_sqrt; /* NULL without AdamW */
     Value *loss, *grad_norm, *step_loss, *eval_loss;
     Metric metrics[MAX_METRICS];
     int metric_count;

@@ -97,7 +97,7 @@ void shape_rates(Program *p, Op *op) {
     if (op->in_count == 2)
         return;
     result_1d(p, op, 1, ".bias_correction1", p->real, 1);
-    result_1d(p, op, 2, ".bias_correction2", p->real, 1);
+    result_1d(p, op, 2, ".bias_correction2_sqrt", p->real, 1);
 }
 
 void expand_rates(const Op *op, Body *body) {
@@ -164,7 +164,8 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
     int ratio = step_binary(body, STEP_DIV, new_m,
                             step_binary(body, STEP_ADD, root, step_named(body, a->eps, "EPS")));
     int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");
-    new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
+    int change = step_hinted(body, step_binary(body, STEP_MUL, rate, ratio), "change");
+    new_p = step_binary(body, STEP_SUB, new_p, change);
     step_hinted(body, new_p, "updated");
     int apply = applies(body, factor);
     return (AdamwStep){step_select(body, apply, new_p, p), new_m, new_v, apply};

@@ -40,8 +40,8 @@ static void make_counters(Program *p, const Spec *spec) {
     if (spec->optimizer.name == OPTIMIZER_ADAMW) {
         c->bias_correction1 =
             value_2d(p, "bias_correction1", ROLE_COUNTER, p->real, steps, 1, none);
-        c->bias_correction2 =
-            value_2d(p, "bias_correction2", ROLE_COUNTER, p->real, steps, 1, none);
+        c->bias_correction2_sqrt =
+            value_2d(p, "bias_correction2_sqrt", ROLE_COUNTER, p->real, steps, 1, none);
     }
     c->loss = value_2d(p, "loss", ROLE_COUNTER, p->real, steps, 1, none);
     c->grad_norm = value_2d(p, "grad_norm", ROLE_COUNTER, p->real, steps, 1, none);

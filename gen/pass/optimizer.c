@@ -185,7 +185,7 @@ static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor, const
     Value *out[3] = {value_alias(p, s->master, "new.master")};
     int out_count = 1;
     if (momentum)
-        out[out_count++] = value_alias(p, s->exp_avg, "new.exp_avg");
+        out[out_count++] = value_alias(p, s->exp_avg, "new.momentum_buffer");
     if (s->master != s->weight)
         out[out_count++] = value_alias(p, s->weight, "new.weight");
     op_add_into(p, graph, OP_sgd, "sgd", in, 4 + momentum, out, out_count, attr,
@@ -194,7 +194,7 @@ static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor, const
 
 static Op *rates_of(Program *p, Graph *graph, const Spec *spec) {
     Counters *c = &p->counters;
-    Value *in[] = {c->step, c->lr, c->applied, c->bias_correction1, c->bias_correction2};
+    Value *in[] = {c->step, c->lr, c->applied, c->bias_correction1, c->bias_correction2_sqrt};
     int count = spec->optimizer.name == OPTIMIZER_ADAMW ? 5 : 2;
     return op_add(p, graph, OP_rates, "rates", in, count, (Attr){0},
                   spec_pos(spec, KEY_optimizer_lr));

@@ -273,7 +273,8 @@ static void make_runs(const RunLayout *l, const Spec *spec) {
         make_coded(p, coded, pos);
     rows -= coded;
     if (rows && (adamw || spec->optimizer.momentum > 0))
-        s->exp_avg = value_2d(p, "exp_avg", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
+        s->exp_avg = value_2d(p, adamw ? "exp_avg" : "momentum_buffer", ROLE_OPTIMIZER, p->real, rows,
+                              TRAIN_COLS, pos);
     if (rows && adamw)
         s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
 }
@@ -334,7 +335,8 @@ static void place_moments(Program *p, Param *param, int64_t offset) {
         place_codes(p, param, offset);
         return;
     }
-    param->exp_avg = part(p, s->exp_avg, behind, param->weight, ".exp_avg");
+    const char *first = s->exp_avg_sq ? ".exp_avg" : ".momentum_buffer";
+    param->exp_avg = part(p, s->exp_avg, behind, param->weight, first);
     param->exp_avg_sq = part(p, s->exp_avg_sq, behind, param->weight, ".exp_avg_sq");
 }
 

@@ -83,7 +83,8 @@ static int read_operands(const Op *op) {
 /* Whether it is a table with a number per step. */
 static bool is_of_steps(const Program *p, const Value *v) {
     const Counters *c = &p->counters;
-    const Value *tables[] = {c->lr, c->loss, c->grad_norm, c->bias_correction1, c->bias_correction2};
+    const Value *tables[] = {c->lr, c->loss, c->grad_norm, c->bias_correction1,
+                             c->bias_correction2_sqrt};
     bool found = false;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         found |= tables[i] && tables[i]->storage == v->storage;

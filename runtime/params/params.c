@@ -237,7 +237,7 @@ static void bias_corrections(Rt *rt, double *values) {
     write_table(rt, at->bias_correction1, real, values, t->steps);
     for (int64_t i = 0; i < t->steps; i++)
         values[i] = sqrt(1.0 - pow(t->beta2, (double)(i + 1)));
-    write_table(rt, at->bias_correction2, real, values, t->steps);
+    write_table(rt, at->bias_correction2_sqrt, real, values, t->steps);
 }
 
 void params_tables(Rt *rt) {

@@ -75,6 +75,18 @@ test_rows_are_as_written_out() {
     grep -q '^#define ROWS(n)' "$work/rows/macros/values.c"
 }
 
+# The optimizers' quantities have torch's names: AdamW divides by the root of its second correction, and SGD
+# has a momentum_buffer. Their order in memory is explained where it can be seen.
+test_optimizers_have_torchs_names() {
+    emit specs/lora_r16.toml --force -o "$work/adamw" && emit tests/golden/cnn.toml --force -o "$work/sgd" || return 1
+    grep -q 'sqrtf(mean_sq) / bias_correction2_sqrt_value' "$work/adamw/kernels.cu" &&
+        ! grep -ni 'bias_correction2\>' "$work"/adamw/*.[ch] "$work/adamw/kernels.cu" || return 1
+    grep -q '\* momentum_buffer_v\[j\]' "$work/sgd/kernels.cu" && ! grep -n '\<EXP_AVG\|\<exp_avg' "$work/sgd/program.c" \
+        "$work/sgd/kernels.cu" "$work/sgd/buffers.h" && grep -q '\.exp_avg = MOMENTUM_BUFFER' "$work/sgd/values.c" || return 1
+    grep -q '^/\* What trains, its gradients .*order in$' "$work/adamw/values.c" &&
+        grep -B 1 '^#define WEIGHT_STRIDE (-' "$work/adamw/program.c" | grep -q 'the last layer first'
+}
+
 test_functions_have_plain_names() {
     for settings in "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2" \
         "specs/lora_r16.toml --set adapter.use_dora=true"; do

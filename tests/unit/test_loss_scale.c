@@ -41,7 +41,7 @@ static void make_values(Program *p) {
     c->step_loss = value_1d(p, "step_loss", ROLE_COUNTER, DT_F32, 1, (Pos){0});
     c->lr = counter(p, "lr", DT_F32, MOST_STEPS);
     c->bias_correction1 = counter(p, "bias_correction1", DT_F32, MOST_STEPS);
-    c->bias_correction2 = counter(p, "bias_correction2", DT_F32, MOST_STEPS);
+    c->bias_correction2_sqrt = counter(p, "bias_correction2_sqrt", DT_F32, MOST_STEPS);
     c->loss = counter(p, "loss", DT_F32, MOST_STEPS);
     c->grad_norm = counter(p, "grad_norm", DT_F32, MOST_STEPS);
     TrainState *s = &p->train;
@@ -61,7 +61,7 @@ static void fill_all(Run *r, double first_scale) {
     const TrainState *s = &r->program->train;
     const Value *const zeros[] = {c->step, c->applied, c->growth_tracker, c->skipped_steps, c->step_loss,
                                   s->master, s->exp_avg, s->exp_avg_sq};
-    const Value *const ones[] = {c->lr, c->bias_correction1, c->bias_correction2};
+    const Value *const ones[] = {c->lr, c->bias_correction1, c->bias_correction2_sqrt};
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) fill(r, zeros[i], 0);
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) fill(r, ones[i], 1);
     fill(r, c->bad_step, -1);

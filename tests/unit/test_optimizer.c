@@ -345,7 +345,8 @@ static void set_step(Adam *a, int step) {
         for (int64_t k = 0; k < value_elements(p->params[i].weight); k++)
             memory_set(&a->r->memory, p->params[i].gradient, k, gradient(step, first + k));
     memory_set(&a->r->memory, p->counters.bias_correction1, step, 1 - pow(0.9, step + 1));
-    memory_set(&a->r->memory, p->counters.bias_correction2, step, sqrt(1 - pow(0.999, step + 1)));
+    memory_set(&a->r->memory, p->counters.bias_correction2_sqrt, step,
+               sqrt(1 - pow(0.999, step + 1)));
 }
 
 static void zero_value(Run *r, const Value *v) {

@@ -15,7 +15,7 @@
 #define EVAL_LOSS 1024ul /* f32 [1], counter */
 #define LR 1280ul /* f32 [10, 1], counter */
 #define BIAS_CORRECTION1 1536ul /* f32 [10, 1], counter */
-#define BIAS_CORRECTION2 1792ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2_SQRT 1792ul /* f32 [10, 1], counter */
 #define LOSS 2048ul /* f32 [10, 1], counter */
 #define GRAD_NORM 2304ul /* f32 [10, 1], counter */
 #define ROPE_COS 2560ul /* f32 [16, 8], constant */
@@ -233,7 +233,7 @@
 #define CLIP_FACTOR 4096ul /* f32 [1], update until adamw */
 #define RATES_LR 4352ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 4864ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 71680ul /* f32 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */

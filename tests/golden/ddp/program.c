@@ -280,6 +280,7 @@ static const RtGemm gemms[] = {
 
 /* ---- strides of launches joined into one, in elements, from each to the next ---- */
 
+/* What trains lies in the order in which backward reaches it: the last layer first. */
 #define WEIGHT_STRIDE (-4096)
 #define BORDER_STRIDE (3840)
 
@@ -958,17 +959,17 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
     RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
     RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
     RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
+    RtPtr bias_correction2_sqrt = rt_state(rt, BIAS_CORRECTION2_SQRT); /* f32 [10, 1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [10, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr rates_bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
     RT_LAUNCH(rt, K_sum_clip_factor_rates_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &lr,
-        &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
-        &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
+        &applied, &bias_correction1, &bias_correction2_sqrt, &step_loss, &grad_norm, &clip_factor,
+        &rates_lr, &rates_bias_correction1, &rates_bias_correction2_sqrt, &loss);
 
     /* adamw: adamw of model.layers.0.self_attn.q_proj.lora_A.weight,
      * model.layers.0.self_attn.q_proj.lora_B.weight, model.layers.0.mlp.down_proj.lora_A.weight,
@@ -977,7 +978,7 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [8, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [8, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(8, 1, 1), &trained, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2_sqrt,
         &(int64_t){/* rows */ 8});
 
     /* zero_grad: zero -> gradient */
@@ -1379,7 +1380,7 @@ static const RtProgram program = {
         .bad_step = BAD_STEP,
         .lr = LR,
         .bias_correction1 = BIAS_CORRECTION1,
-        .bias_correction2 = BIAS_CORRECTION2,
+        .bias_correction2_sqrt = BIAS_CORRECTION2_SQRT,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
         .step_loss = GRADIENT + 32768,

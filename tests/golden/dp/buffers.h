@@ -61,7 +61,7 @@
 #define EVAL_LOSS 72192ul /* f32 [1], counter */
 #define LR 72448ul /* f32 [10, 1], counter */
 #define BIAS_CORRECTION1 72704ul /* f32 [10, 1], counter */
-#define BIAS_CORRECTION2 72960ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2_SQRT 72960ul /* f32 [10, 1], counter */
 #define LOSS 73216ul /* f32 [10, 1], counter */
 #define GRAD_NORM 73472ul /* f32 [10, 1], counter */
 #define ROPE_INV_FREQ 73728ul /* f32 [8], constant */
@@ -149,7 +149,7 @@
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 768ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 39936ul /* f32 [32, 40],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \

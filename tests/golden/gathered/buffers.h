@@ -16,7 +16,7 @@
 #define EVAL_LOSS 1280ul /* f32 [1], counter */
 #define LR 1536ul /* f32 [2, 1], counter */
 #define BIAS_CORRECTION1 1792ul /* f32 [2, 1], counter */
-#define BIAS_CORRECTION2 2048ul /* f32 [2, 1], counter */
+#define BIAS_CORRECTION2_SQRT 2048ul /* f32 [2, 1], counter */
 #define LOSS 2304ul /* f32 [2, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [2, 1], counter */
 #define ROPE_COS 2816ul /* f32 [1024, 64], constant */
@@ -346,7 +346,7 @@
 #define CLIP_FACTOR 256ul /* f32 [1], update until adamw */
 #define RATES_LR 512ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 768ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 1024ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 1024ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 1006641152ul /* bf16 [8192, 3072],
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \

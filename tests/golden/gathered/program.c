@@ -1115,17 +1115,17 @@ static void update(Rt *rt) {
     RtPtr lr = rt_state(rt, LR); /* f32 [2, 1] */
     RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
     RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [2, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [2, 1] */
+    RtPtr bias_correction2_sqrt = rt_state(rt, BIAS_CORRECTION2_SQRT); /* f32 [2, 1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [2, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr rates_bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr loss = rt_state(rt, LOSS); /* f32 [2, 1] */
     RT_LAUNCH(rt, K_clip_factor_rates_advance_step, RT_GRID(1, 1, 1), &squared, &step, &bad_step,
-        &lr, &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
-        &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
+        &lr, &applied, &bias_correction1, &bias_correction2_sqrt, &step_loss, &grad_norm,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2_sqrt, &loss);
     rt_observe(rt, "grad", gradient_piece, RT_F32, 36869, 1024, 1024);
 
     /* adamw: adamw of model.embed_tokens.weight, model.layers.0.input_layernorm.weight,
@@ -1138,7 +1138,7 @@ static void update(Rt *rt) {
     RtPtr trained_piece = rt_state(rt, TRAINED_PIECE); /* bf16 [36869, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(36869, 1, 1), &master_piece, &gradient_piece,
         &exp_avg_piece, &exp_avg_sq_piece, &clip_factor, &rates_lr, &rates_bias_correction1,
-        &rates_bias_correction2, &trained_piece, &(int64_t){/* rows */ 36869});
+        &rates_bias_correction2_sqrt, &trained_piece, &(int64_t){/* rows */ 36869});
 }
 
 /* embed_tokens.weights, embed_tokens, layers.0.
@@ -1507,7 +1507,7 @@ static const RtProgram program = {
         .bad_step = BAD_STEP,
         .lr = LR,
         .bias_correction1 = BIAS_CORRECTION1,
-        .bias_correction2 = BIAS_CORRECTION2,
+        .bias_correction2_sqrt = BIAS_CORRECTION2_SQRT,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
         .step_loss = STEP_LOSS,

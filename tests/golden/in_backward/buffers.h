@@ -16,7 +16,7 @@
 #define EVAL_LOSS 1280ul /* f32 [1], counter */
 #define LR 1536ul /* f32 [4, 1], counter */
 #define BIAS_CORRECTION1 1792ul /* f32 [4, 1], counter */
-#define BIAS_CORRECTION2 2048ul /* f32 [4, 1], counter */
+#define BIAS_CORRECTION2_SQRT 2048ul /* f32 [4, 1], counter */
 #define LOSS 2304ul /* f32 [4, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [4, 1], counter */
 #define GRAD_NORM_SQUARES 2816ul /* f32 [1024], counter */
@@ -345,7 +345,7 @@
     side model.layers.1.vectors.adamw */
 #define RATES_BIAS_CORRECTION1 555008ul /* f32 [1], micro_step until model.embed_tokens.adamw,
     side model.layers.1.vectors.adamw */
-#define RATES_BIAS_CORRECTION2 555264ul /* f32 [1], micro_step until model.embed_tokens.adamw,
+#define RATES_BIAS_CORRECTION2_SQRT 555264ul /* f32 [1], micro_step until model.embed_tokens.adamw,
     side model.layers.1.vectors.adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 393216ul /* bf16 [32, 192],
     micro_step until model.layers.0.self_attn.grad */

@@ -827,17 +827,17 @@ extern "C" __global__ void __launch_bounds__(32) sum_update_gate_add_32(
  * 32 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(1) rates(
     const int *__restrict__ step, const float *__restrict__ lr, const int *__restrict__ applied,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
-    float *__restrict__ rates_bias_correction2) {
+    float *__restrict__ rates_bias_correction2_sqrt) {
     const int step_value = step[0];
     const float lr_value = lr[step_value];
     rates_lr[0] = lr_value;
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
     rates_bias_correction1[0] = bias_correction1_value;
-    const float bias_correction2_value = bias_correction2[applied_value];
-    rates_bias_correction2[0] = bias_correction2_value;
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[applied_value];
+    rates_bias_correction2_sqrt[0] = bias_correction2_sqrt_value;
 }
 
 /* adamw over [rows, 1024]
@@ -846,7 +846,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ lm_head_gradients,
     float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
     const float *__restrict__ update_gate, const float *__restrict__ rates_lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight) {
     constexpr int COLS = 1024, THREADS = 128;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
@@ -856,7 +856,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
     const float update_gate_value = update_gate[0];
     const float rates_lr_value = rates_lr[0];
     const float bias_correction1_value = bias_correction1[0];
-    const float bias_correction2_value = bias_correction2[0];
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
     const bool applies = update_gate_value > 0.0f;
@@ -876,9 +876,8 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
             (isfinite(lm_head_gradients_v[j]) ? lm_head_gradients_v[j] : 0.0f) * update_gate_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
-        const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
-        const float master_j = applies ? updated : master_v[j];
+        const float change = rate * (mean / (sqrtf(mean_sq) / bias_correction2_sqrt_value + EPS));
+        const float master_j = applies ? master_v[j] * kept - change : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -963,7 +962,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_1024(
     float *__restrict__ master, const float *__restrict__ vectors_gradients,
     float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
     const float *__restrict__ update_gate, const float *__restrict__ rates_lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight) {
     constexpr int THREADS = 128;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
@@ -972,7 +971,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_1024(
     const float update_gate_value = update_gate[0];
     const float rates_lr_value = rates_lr[0];
     const float bias_correction1_value = bias_correction1[0];
-    const float bias_correction2_value = bias_correction2[0];
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
     const bool applies = update_gate_value > 0.0f;
@@ -992,9 +991,8 @@ extern "C" __global__ void __launch_bounds__(128) adamw_1024(
             (isfinite(vectors_gradients_v[j]) ? vectors_gradients_v[j] : 0.0f) * update_gate_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
-        const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
-        const float master_j = applies ? updated : master_v[j];
+        const float change = rate * (mean / (sqrtf(mean_sq) / bias_correction2_sqrt_value + EPS));
+        const float master_j = applies ? master_v[j] * kept - change : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];

@@ -336,19 +336,19 @@ static void lm_head_and_loss_forward(Rt *rt) {
 /* rates, lm_head, norm, lm_head.adamw, layers.2, norm.vectors.
  * 7 launches, 639 kFLOP, 211 KiB. */
 static void rates_to_layers_2_backward(Rt *rt) {
-    /* rates: rates -> rates_lr, rates_bias_correction1, rates_bias_correction2 */
+    /* rates: rates -> rates_lr, rates_bias_correction1, rates_bias_correction2_sqrt */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr lr = rt_state(rt, LR); /* f32 [4, 1] */
     RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
     RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [4, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [4, 1] */
+    RtPtr bias_correction2_sqrt = rt_state(rt, BIAS_CORRECTION2_SQRT); /* f32 [4, 1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr rates_bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     /* reads no result of another stream */
     RT_LAUNCH(rt, K_rates, RT_GRID(1, 1, 1), &step, &lr, &applied, &bias_correction1,
-        &bias_correction2, &rates_lr, &rates_bias_correction1, &rates_bias_correction2);
+        &bias_correction2_sqrt, &rates_lr, &rates_bias_correction1, &rates_bias_correction2_sqrt);
 
     /* lm_head.weight.grad: matmul -> lm_head_gradients */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
@@ -374,7 +374,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(4, 1, 1), &lm_head_master, &lm_head_gradients,
         &lm_head_exp_avg, &lm_head_exp_avg_sq, &update_gate, &rates_lr, &rates_bias_correction1,
-        &rates_bias_correction2, &lm_head_squares, &lm_head_weight);
+        &rates_bias_correction2_sqrt, &lm_head_squares, &lm_head_weight);
     rt_observe(rt, "grad", lm_head_gradients, RT_F32, 4, 1024, 1024);
 
     /* model.norm.weight.grad: rms_norm_weight_grad -> norm_weight_grad */
@@ -403,7 +403,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_1024, RT_GRID(1, 1, 1), &vectors_master, &vectors_gradients,
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &rates_bias_correction1,
-        &rates_bias_correction2, &vectors_squares, &new_weight);
+        &rates_bias_correction2_sqrt, &vectors_squares, &new_weight);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -561,14 +561,14 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     RtPtr update_gate = rt_scratch(rt, UPDATE_GATE); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr layers_squares = rt_state(rt, MODEL_LAYERS_SQUARES(layer)); /* f32 [40, 1] */
     RtPtr layers_new_weight = rt_state(rt, MODEL_LAYERS_NEW_WEIGHT(layer)); /* bf16 [40, 1024] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(40, 1, 1), &layers_master, &layers_gradients,
         &layers_exp_avg, &layers_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &layers_squares, &layers_new_weight);
+        &bias_correction2_sqrt, &layers_squares, &layers_new_weight);
     rt_observe(rt, "grad", layers_gradients, RT_F32, 40, 1024, 1024);
 
     /* model.layers.*.input_layernorm.weight.grad:
@@ -606,7 +606,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(2, 1, 1), &vectors_master, &vectors_gradients,
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &vectors_squares, &vectors_new_weight);
+        &bias_correction2_sqrt, &vectors_squares, &vectors_new_weight);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -744,12 +744,12 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
     RtPtr update_gate = rt_scratch(rt, UPDATE_GATE); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr squares = rt_state(rt, MODEL_LAYERS_0_SQUARES); /* f32 [40, 1] */
     RtPtr new_weight = rt_state(rt, MODEL_LAYERS_0_NEW_WEIGHT); /* bf16 [40, 1024] */
     rt_wait_stream(rt, RT_STREAM_SIDE); /* for model.layers.1.vectors.adamw */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(40, 1, 1), &master, &gradients, &exp_avg, &exp_avg_sq,
-        &update_gate, &rates_lr, &bias_correction1, &bias_correction2, &squares, &new_weight);
+        &update_gate, &rates_lr, &bias_correction1, &bias_correction2_sqrt, &squares, &new_weight);
     rt_observe(rt, "grad", gradients, RT_F32, 40, 1024, 1024);
 
     /* model.layers.0.input_layernorm.weight.grad:
@@ -789,12 +789,12 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
     RtPtr update_gate = rt_scratch(rt, UPDATE_GATE); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr vectors_squares = rt_state(rt, MODEL_LAYERS_0_VECTORS_SQUARES); /* f32 [2, 1] */
     RtPtr vectors_new_weight = rt_state(rt, MODEL_LAYERS_0_VECTORS_NEW_WEIGHT); /* bf16 [2, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(2, 1, 1), &vectors_master, &vectors_gradients,
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &vectors_squares, &vectors_new_weight);
+        &bias_correction2_sqrt, &vectors_squares, &vectors_new_weight);
 
     /* model.embed_tokens.weight.grad.zero: zero -> embed_tokens_gradients */
     RtPtr embed_tokens_gradients = rt_scratch(rt, MODEL_EMBED_TOKENS_GRADIENTS); /* f32 [64, 64] */
@@ -828,7 +828,7 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
         rt_state(rt, MODEL_EMBED_TOKENS_NEW_WEIGHT);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(4, 1, 1), &embed_tokens_master, &embed_tokens_gradients,
         &embed_tokens_exp_avg, &embed_tokens_exp_avg_sq, &update_gate, &rates_lr,
-        &bias_correction1, &bias_correction2, &embed_tokens_squares, &embed_tokens_new_weight);
+        &bias_correction1, &bias_correction2_sqrt, &embed_tokens_squares, &embed_tokens_new_weight);
     rt_observe(rt, "grad", embed_tokens_gradients, RT_F32, 4, 1024, 1024);
 }
 
@@ -1077,7 +1077,7 @@ static const RtProgram program = {
         .bad_step = BAD_STEP,
         .lr = LR,
         .bias_correction1 = BIAS_CORRECTION1,
-        .bias_correction2 = BIAS_CORRECTION2,
+        .bias_correction2_sqrt = BIAS_CORRECTION2_SQRT,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
         .step_loss = STEP_LOSS,

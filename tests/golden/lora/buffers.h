@@ -16,7 +16,7 @@
 #define EVAL_LOSS 1280ul /* f32 [1], counter */
 #define LR 1536ul /* f32 [10, 1], counter */
 #define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter */
-#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2_SQRT 2048ul /* f32 [10, 1], counter */
 #define LOSS 2304ul /* f32 [10, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [10, 1], counter */
 #define ROPE_COS 2816ul /* f32 [16, 8], constant */
@@ -421,7 +421,7 @@
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 768ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 75776ul /* f32 [32, 48],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \

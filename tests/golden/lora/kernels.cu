@@ -970,10 +970,10 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
-    float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    float *__restrict__ rates_bias_correction2_sqrt, float *__restrict__ loss) {
     constexpr int THREADS = 256;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
@@ -983,7 +983,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
-    const float bias_correction2_value = bias_correction2[applied_value];
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[applied_value];
     const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
@@ -1001,7 +1001,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         clip_factor[0] = clip_factor_value;
         rates_lr[0] = lr_value;
         rates_bias_correction1[0] = bias_correction1_value;
-        rates_bias_correction2[0] = bias_correction2_value;
+        rates_bias_correction2_sqrt[0] = bias_correction2_sqrt_value;
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
@@ -1016,7 +1016,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
-    const float *__restrict__ bias_correction2, int64_t rows) {
+    const float *__restrict__ bias_correction2_sqrt, int64_t rows) {
     constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
@@ -1026,7 +1026,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
     const float bias_correction1_value = bias_correction1[0];
-    const float bias_correction2_value = bias_correction2[0];
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
     const bool applies = clip_factor_value > 0.0f;
@@ -1042,9 +1042,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
         const float clipped = gradient_v[j] * clip_factor_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
-        const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
-        new_trained_v[j] = applies ? updated : trained_v[j];
+        const float change = rate * (mean / (sqrtf(mean_sq) / bias_correction2_sqrt_value + EPS));
+        new_trained_v[j] = applies ? trained_v[j] * kept - change : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
     }

@@ -40,7 +40,7 @@
 #define FC1_BIAS_GRAD (GRADIENT + 36864ul) /* f32 [16] */
 #define CONV2_BIAS_GRAD (GRADIENT + 40960ul) /* f32 [12] */
 #define CONV1_BIAS_GRAD (GRADIENT + 45056ul) /* f32 [8] */
-#define EXP_AVG 101888ul /* f32 [12, 1024], optimizer */
+#define MOMENTUM_BUFFER 101888ul /* f32 [12, 1024], optimizer */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 

@@ -810,7 +810,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
-    float *__restrict__ exp_avg, int64_t rows) {
+    float *__restrict__ momentum_buffer, int64_t rows) {
     constexpr int COLS = 1024, THREADS = 256;
     constexpr float WEIGHT_DECAY = 0.0001f, MOMENTUM = 0.9f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
@@ -821,19 +821,19 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     const float rates_lr_value = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
-    const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
-    Vec<float, 4> new_exp_avg_v;
+    const Vec<float, 4> momentum_buffer_v = load_vec<4>(momentum_buffer + i);
+    Vec<float, 4> new_momentum_buffer_v;
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float decayed = gradient_v[j] * clip_factor_value + WEIGHT_DECAY * trained_v[j];
-        const float momentum = MOMENTUM * exp_avg_v[j] + decayed;
-        new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
+        const float momentum = MOMENTUM * momentum_buffer_v[j] + decayed;
+        new_momentum_buffer_v[j] = applies ? momentum : momentum_buffer_v[j];
         new_trained_v[j] =
             applies ? trained_v[j] - rates_lr_value * (decayed + MOMENTUM * momentum) :
             trained_v[j];
     }
-    store_vec(exp_avg + i, new_exp_avg_v);
+    store_vec(momentum_buffer + i, new_momentum_buffer_v);
     store_vec(trained + i, new_trained_v);
 }
 

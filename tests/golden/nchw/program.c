@@ -353,11 +353,11 @@ static void update(Rt *rt) {
         &applied, &step_loss, &grad_norm, &clip_factor, &rates_lr, &loss);
 
     /* sgd: sgd of conv1.weight, conv1.bias, conv2.weight, conv2.bias and 4 more -> trained,
-     * exp_avg */
+     * momentum_buffer */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [12, 1024] */
-    RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
+    RtPtr momentum_buffer = rt_state(rt, MOMENTUM_BUFFER); /* f32 [12, 1024] */
     RT_LAUNCH(rt, K_sgd_x1024, RT_GRID(12, 1, 1), &trained, &gradient, &clip_factor, &rates_lr,
-        &exp_avg, &(int64_t){/* rows */ 12});
+        &momentum_buffer, &(int64_t){/* rows */ 12});
 }
 
 /* The loss and metrics of one held-out micro-batch.
@@ -480,7 +480,7 @@ static const RtProgram program = {
         .bad_step = BAD_STEP,
         .lr = LR,
         .bias_correction1 = RT_NOWHERE,
-        .bias_correction2 = RT_NOWHERE,
+        .bias_correction2_sqrt = RT_NOWHERE,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
         .step_loss = STEP_LOSS,

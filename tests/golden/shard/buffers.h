@@ -16,7 +16,7 @@
 #define EVAL_LOSS 1280ul /* f32 [1], counter */
 #define LR 1536ul /* f32 [4, 1], counter */
 #define BIAS_CORRECTION1 1792ul /* f32 [4, 1], counter */
-#define BIAS_CORRECTION2 2048ul /* f32 [4, 1], counter */
+#define BIAS_CORRECTION2_SQRT 2048ul /* f32 [4, 1], counter */
 #define LOSS 2304ul /* f32 [4, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [4, 1], counter */
 #define EVAL_TOP1 2816ul /* f32 [1], counter */
@@ -77,7 +77,7 @@
 #define CLIP_FACTOR 12288ul /* f32 [1], update until adamw */
 #define RATES_LR 12544ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 13056ul /* f32 [1], update until adamw */
 #define TRAINED_PIECE 0ul /* bf16 [6, 1024], update until layers.2.all_gather */
 
 /* ---- INPUT: one batch ---- */

@@ -213,10 +213,10 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
-    float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    float *__restrict__ rates_bias_correction2_sqrt, float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const float squared_value = squared[0];
     const float grad_norm_value = sqrtf(squared_value);
@@ -232,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
     rates_bias_correction1[0] = bias_correction1_value;
-    const float bias_correction2_value = bias_correction2[applied_value];
-    rates_bias_correction2[0] = bias_correction2_value;
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[applied_value];
+    rates_bias_correction2_sqrt[0] = bias_correction2_sqrt_value;
     const bool applies = clip_factor_value > 0.0f;
     const float step_loss_value = step_loss[0];
     loss[step_value] = step_loss_value;
@@ -249,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ piece, const float *__restrict__ gradient_piece,
     float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
     constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
     const float bias_correction1_value = bias_correction1[0];
-    const float bias_correction2_value = bias_correction2[0];
+    const float bias_correction2_sqrt_value = bias_correction2_sqrt[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
     const bool applies = clip_factor_value > 0.0f;
@@ -277,9 +277,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
         const float clipped = gradient_piece_v[j] * clip_factor_value;
         const float mean = exp_avg_piece_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_piece_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_piece_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
-        const float updated =
-            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
-        const float piece_j = applies ? updated : piece_v[j];
+        const float change = rate * (mean / (sqrtf(mean_sq) / bias_correction2_sqrt_value + EPS));
+        const float piece_j = applies ? piece_v[j] * kept - change : piece_v[j];
         new_piece_v[j] = piece_j;
         new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];
         new_exp_avg_sq_piece_v[j] = applies ? mean_sq : exp_avg_sq_piece_v[j];

@@ -260,17 +260,17 @@ static void update(Rt *rt) {
     RtPtr lr = rt_state(rt, LR); /* f32 [4, 1] */
     RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
     RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [4, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [4, 1] */
+    RtPtr bias_correction2_sqrt = rt_state(rt, BIAS_CORRECTION2_SQRT); /* f32 [4, 1] */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [4, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
     RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
     RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
-    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr rates_bias_correction2_sqrt = rt_scratch(rt, RATES_BIAS_CORRECTION2_SQRT); /* f32 [1] */
     RtPtr loss = rt_state(rt, LOSS); /* f32 [4, 1] */
     RT_LAUNCH(rt, K_clip_factor_rates_advance_step, RT_GRID(1, 1, 1), &squared, &step, &bad_step,
-        &lr, &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
-        &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
+        &lr, &applied, &bias_correction1, &bias_correction2_sqrt, &step_loss, &grad_norm,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2_sqrt, &loss);
     rt_observe(rt, "grad", gradient_piece, RT_F32, 6, 1024, 1024);
 
     /* adamw: adamw of layers.0.weight, layers.0.bias, layers.1.weight,
@@ -281,7 +281,7 @@ static void update(Rt *rt) {
     RtPtr trained_piece = rt_scratch(rt, TRAINED_PIECE); /* bf16 [6, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(6, 1, 1), &master_piece, &gradient_piece, &exp_avg_piece,
         &exp_avg_sq_piece, &clip_factor, &rates_lr, &rates_bias_correction1,
-        &rates_bias_correction2, &trained_piece, &(int64_t){/* rows */ 6});
+        &rates_bias_correction2_sqrt, &trained_piece, &(int64_t){/* rows */ 6});
 
     /* layers.2.all_gather: all_gather -> trained */
     RtPtr trained = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
@@ -411,7 +411,7 @@ static const RtProgram program = {
         .bad_step = BAD_STEP,
         .lr = LR,
         .bias_correction1 = BIAS_CORRECTION1,
-        .bias_correction2 = BIAS_CORRECTION2,
+        .bias_correction2_sqrt = BIAS_CORRECTION2_SQRT,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
         .step_loss = STEP_LOSS,

@@ -16,7 +16,7 @@
 #define EVAL_LOSS 1280ul /* f32 [1], counter */
 #define LR 1536ul /* f32 [10, 1], counter */
 #define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter */
-#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2_SQRT 2048ul /* f32 [10, 1], counter */
 #define LOSS 2304ul /* f32 [10, 1], counter */
 #define GRAD_NORM 2560ul /* f32 [10, 1], counter */
 #define GROUP_RANK 2816ul /* i32 [1], counter */
@@ -172,7 +172,7 @@
 #define CLIP_FACTOR 4352ul /* f32 [1], update until adamw */
 #define RATES_LR 4608ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], update until adamw */
-#define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2_SQRT 5120ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48],
     micro_step until model.layers.0.self_attn.q_proj.lora_B.weight.grad,
     side model.layers.0.self_attn.v_proj.lora_B.weight.grad */

@@ -37,7 +37,7 @@ typedef struct {
     unsigned short embed[VOCAB * E_STRIDE]; /* bf16 */
     long long seed;
     int step, applied, bad_step, pad;
-    float lr[STEPS], bias_correction1[STEPS], bias_correction2[STEPS];
+    float lr[STEPS], bias_correction1[STEPS], bias_correction2_sqrt[STEPS];
     float loss[STEPS], grad_norm[STEPS];
     float step_loss[4], eval_loss[4], hits[4];
     float mean[4]; /* a buffer; element 0 is in use */

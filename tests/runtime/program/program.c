@@ -120,7 +120,7 @@ static void adam(Rt *rt, size_t value, size_t grad, size_t m, size_t v, RtPtr we
     RtPtr at_value = rt_state(rt, value), at_grad = rt_state(rt, grad), at_m = rt_state(rt, m);
     RtPtr at_v = rt_state(rt, v), step = rt_state(rt, S(step)), applied = rt_state(rt, S(applied));
     RtPtr bad = rt_state(rt, S(bad_step)), lr = rt_state(rt, S(lr));
-    RtPtr c1 = rt_state(rt, S(bias_correction1)), c2 = rt_state(rt, S(bias_correction2));
+    RtPtr c1 = rt_state(rt, S(bias_correction1)), c2 = rt_state(rt, S(bias_correction2_sqrt));
     RT_LAUNCH(rt, ADAM, RT_GRID(VOCAB * HIDDEN / 64, 1, 1), &at_value, &at_grad, &at_m, &at_v,
               &weight16, &step, &applied, &bad, &lr, &c1, &c2);
 }
@@ -244,7 +244,7 @@ static const RtProgram program = {
     .inputs = inputs,
     .input_count = sizeof inputs / sizeof *inputs,
     .counters = {S(seed), S(step), S(applied), S(bad_step), S(lr), S(bias_correction1),
-                 S(bias_correction2), S(loss), S(grad_norm), S(step_loss), S(eval_loss)},
+                 S(bias_correction2_sqrt), S(loss), S(grad_norm), S(step_loss), S(eval_loss)},
     .metrics = (const RtMetric[]){{.name = "top1", .offset = S(hits)}},
     .metric_count = 1,
     .load = {load, NULL, 0, 2},
