@@ -656,6 +656,22 @@ mutant memory_of_one_rank_unsaid gen/plan/print_plan.c 'GROUP_WORLD) == 1 ? plan
     build/unit/test_predict
 mutant saved_by_one_of_two_streams gen/plan/print_plan.c 'return fmin(side, others);' 'return side;' \
     build/unit/test_side_stream
+mutant rest_of_scratch_has_the_workspaces gen/plan/figures.c \
+    'plan->arena_bytes[ARENA_SCRATCH] - workspaces - plan->peak.bytes' \
+    'plan->arena_bytes[ARENA_SCRATCH] - 0 * workspaces - plan->peak.bytes' \
+    tests/emit/run.sh parts_of_scratch_add_up
+mutant side_stream_takes_nothing gen/plan/side_stream.c \
+    'plan->beside_bytes = plan_total_bytes(plan) - arenas;' '(void)arenas;' build/unit/test_side_stream
+mutant late_keys_of_variants_told gen/spec/late_keys.c \
+    '&& !spec->origin[late->key].inherited' '' build/unit/test_sweep
+mutant late_keys_of_some_points_told gen/spec/late_keys.c 'if (told < count)' 'if (told == 0)' \
+    build/unit/test_sweep
+mutant short_trials_told gen/spec/spec_read.c \
+    'spec_effective(spec, key) && !spec_is_late(spec, key);' 'spec_effective(spec, key);' build/unit/test_sweep
+mutant first_of_a_set_only gen/spec/key_value.c '        at = end;' '        at = "}" + 0 * (end - set);' \
+    build/unit/test_spec
+mutant momentum_is_a_moment gen/pass/train_state.c 'adamw ? "exp_avg" : "momentum_buffer"' '"exp_avg"' \
+    tests/emit/run.sh optimizers_have_torchs_names
 mutant base_with_collectives gen/study/compare_runs.c \
     'return values_differ(row->keys[k], "none");' 'return values_differ(row->keys[k], row->keys[k]);' \
     build/unit/test_print_study
