@@ -1,7 +1,8 @@
 /* Draws a comparison: a panel per figure that has a chart, with one bar per run, starting at zero.
  * Runs with the same value of the first differing key form a group, and bars with the same values
  * of all other keys have the same colour. A thin line over a bar's end is the range of its
- * repetitions. Where times are simulated, predictions come first, and these times are not drawn. */
+ * repetitions. A sum or a mean over other steps or targets than the reference's has no bar, but a note.
+ * Where times are simulated, predictions come first, and these times are not drawn. */
 #include "study/study.h"
 
 #include <math.h>
@@ -113,8 +114,23 @@ static int panel_height(const Comparison *c) {
 static double largest(const Comparison *c, int figure) {
     double most = 0;
     for (int i = 0; i < c->count; i++)
-        most = fmax(most, c->rows[i].figures[figure].most);
+        if (!c->rows[i].uneven[c->figures[figure].sum])
+            most = fmax(most, c->rows[i].figures[figure].most);
     return most;
+}
+
+static int put_value(double value, char *text, size_t size) {
+    bool whole = value == floor(value) || fabs(value) >= 1e5;
+    return snprintf(text, size, whole ? "%.0f" : "%.4g", value);
+}
+
+/* Writes "4.5, over 2 steps" for a value that is not comparable with the others. */
+static void apart_text(const Comparison *c, const Row *row, int figure, char *text, size_t size) {
+    bool steps = c->figures[figure].sum == SUM_OF_STEPS;
+    int over = figure_at(c, steps ? "steps" : "loss.heldout_targets");
+    int used = put_value(row->figures[figure].median, text, size);
+    snprintf(text + used, size - (size_t)used, ", over %.0f %s", row->figures[over].median,
+             steps ? "steps" : "targets");
 }
 
 static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *out) {
@@ -127,6 +143,11 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
                  row->run->repeats ? "not measured" : row->run->state);
         return;
     }
+    if (row->uneven[c->figures[figure].sum]) {
+        apart_text(c, row, figure, text, sizeof text);
+        put_text(out, BARS_LEFT + 6, y + BAR - 3, "note", text);
+        return;
+    }
     sb_printf(out, "  <rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
               BARS_LEFT, y, fmax(spread->median, 0) * scale, BAR, colours[colour_of(c, index)]);
     if (spread->least < spread->most)
@@ -134,21 +155,20 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
                   BARS_LEFT + fmax(spread->least, 0) * scale, y + BAR / 2,
                   (spread->most - fmax(spread->least, 0)) * scale);
     double ratio = figure_ratio(c, row, figure);
-    bool whole = spread->median == floor(spread->median) || fabs(spread->median) >= 1e5;
-    int used = snprintf(text, sizeof text, whole ? "%.0f" : "%.4g", spread->median);
+    int used = put_value(spread->median, text, sizeof text);
     if (!isnan(ratio))
         snprintf(text + used, sizeof text - (size_t)used, "  x%.2f", ratio);
     put_text(out, BARS_LEFT + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
 }
 
-/* Writes "host to device (bytes, sum over 20 steps)". Only runs of equally many steps share a panel of
- * sums. */
+/* Writes "host to device (bytes, sum over 20 steps)": those of the reference. */
 static void title_of(const Comparison *c, int figure, char text[LABEL_SIZE]) {
     const Figure *f = &c->figures[figure];
     bool named = !f->unit[0] || strstr(f->chart, f->unit); /* as "launches" is by its chart */
     char sum[64] = "";
     if (f->sum == SUM_OF_STEPS)
-        snprintf(sum, sizeof sum, "sum over %.0f steps", largest(c, figure_at(c, "steps")));
+        snprintf(sum, sizeof sum, "sum over %.0f steps",
+                 c->rows[c->reference].figures[figure_at(c, "steps")].median);
     const char *unit = named ? "" : f->unit, *comma = unit[0] && sum[0] ? ", " : "";
     bool more = unit[0] || sum[0];
     snprintf(text, LABEL_SIZE, "%s%s%s%s%s%s", f->chart, more ? " (" : "", unit, comma, sum,
@@ -173,13 +193,21 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
     return y;
 }
 
+/* Whether a panel compares anything: not if all other runs are over other steps or targets. */
+static bool compares(const Comparison *c, SumOf sum) {
+    for (int i = 0; i < c->count; i++)
+        if (i != c->reference && c->rows[i].run->repeats && !c->rows[i].uneven[sum])
+            return true;
+    return !any_uneven(c, sum);
+}
+
 static bool is_time(const char *path) { return strstr(path, "_ms") || strstr(path, "_per_s"); }
 
 static bool is_drawn(const Comparison *c, int figure) {
     const Figure *f = &c->figures[figure];
-    bool comparable = !c->uneven[f->sum], predicted = figure_predicted(c, figure);
+    bool predicted = figure_predicted(c, figure);
     bool of_device = c->simulated ? predicted || !is_time(f->path) : !predicted;
-    return f->chart && comparable && of_device && figure_measured(c, figure);
+    return f->chart && of_device && figure_measured(c, figure) && compares(c, f->sum);
 }
 
 /* Draws the predictions, or all other panels. Returns where the next one begins. */

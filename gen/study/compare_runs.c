@@ -232,10 +232,17 @@ static bool is_idle(const Comparison *c, const Row *row, int figure) {
 
 double figure_ratio(const Comparison *c, const Row *row, int figure) {
     const Row *reference = c->reference < 0 ? NULL : &c->rows[c->reference];
-    if (c->uneven[c->figures[figure].sum] || !reference || is_idle(c, reference, figure))
+    if (row->uneven[c->figures[figure].sum] || !reference || is_idle(c, reference, figure))
         return NAN;
     double base = reference->figures[figure].median;
     return base != 0 ? row->figures[figure].median / base : NAN;
+}
+
+bool any_uneven(const Comparison *c, SumOf sum) {
+    for (int i = 0; i < c->count; i++)
+        if (c->rows[i].uneven[sum])
+            return true;
+    return false;
 }
 
 bool figure_measured(const Comparison *c, int figure) {
@@ -346,16 +353,15 @@ static void set_speedups(Comparison *c) {
     }
 }
 
-/* Whether the runs that report this number, of steps or targets, differ in it. */
-static bool are_uneven(Arena *arena, const Comparison *c, const char *number) {
-    double first = NAN;
-    bool uneven = false;
+/* Marks the runs that report another number, of steps or targets, than the reference. */
+static void mark_uneven(Arena *arena, Comparison *c, SumOf sum, const char *number) {
+    if (c->reference < 0)
+        return;
+    double wanted = spread_of(arena, c->rows[c->reference].run, number).median;
     for (int i = 0; i < c->count; i++) {
         double taken = spread_of(arena, c->rows[i].run, number).median;
-        first = isnan(first) ? taken : first;
-        uneven |= taken < first || taken > first;
+        c->rows[i].uneven[sum] = taken < wanted || taken > wanted;
     }
-    return uneven;
 }
 
 /* ---- together ------------------------------------------------------------------------------- */
@@ -398,9 +404,9 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
         c.reference = c.reference < 0 ? i : c.reference;
     }
     set_speedups(&c);
-    c.uneven[SUM_OF_STEPS] = are_uneven(arena, &c, "steps");
-    c.uneven[SUM_OF_WINDOW] = are_uneven(arena, &c, "profiling_window.steps");
-    c.uneven[HELDOUT_MEAN] = are_uneven(arena, &c, "loss.heldout_targets");
+    mark_uneven(arena, &c, SUM_OF_STEPS, "steps");
+    mark_uneven(arena, &c, SUM_OF_WINDOW, "profiling_window.steps");
+    mark_uneven(arena, &c, HELDOUT_MEAN, "loss.heldout_targets");
     return c;
 }
 

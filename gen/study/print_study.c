@@ -242,6 +242,27 @@ static void print_stale(const Comparison *c, StrBuf *out) {
         }
 }
 
+/* Says which figures of some runs have no ratio. The table shows steps and targets of each. */
+static void print_uneven(const Comparison *c, StrBuf *out) {
+    int first = c->reference + 1;
+    if (any_uneven(c, SUM_OF_STEPS))
+        sb_printf(out,
+                  "\nSome runs took another number of steps than run %d: their launches, syncs, "
+                  "waits, copies and\ncollectives, which are sums over all steps of a run, have no "
+                  "ratio.\n",
+                  first);
+    if (any_uneven(c, SUM_OF_WINDOW))
+        sb_printf(out,
+                  "\nSome runs profiled another number of steps than run %d: their ms of kernels, "
+                  "copies and\ncollectives, which are sums over all profiled steps, have no ratio.\n",
+                  first);
+    if (any_uneven(c, HELDOUT_MEAN))
+        sb_printf(out,
+                  "\nSome runs were evaluated on another number of held-out targets than run %d: "
+                  "their held-out\nlosses and metrics, which are means over these, have no ratio.\n",
+                  first);
+}
+
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
@@ -259,15 +280,7 @@ void comparison_text(const Comparison *c, StrBuf *out) {
                 "\nFigures are medians of repeated runs, with (least..most) where they differ.\n");
     if (c->reference >= 0)
         sb_printf(out, "\nx is the ratio to run %d.\n", c->reference + 1);
-    if (c->uneven[SUM_OF_STEPS])
-        sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies "
-                     "and\ncollectives are sums over all steps of a run, and have no ratio.\n");
-    if (c->uneven[SUM_OF_WINDOW])
-        sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and\n"
-                     "collectives are sums over all profiled steps, and have no ratio.\n");
-    if (c->uneven[HELDOUT_MEAN])
-        sb_puts(out, "\nThe runs were evaluated on different numbers of held-out targets: held-out "
-                     "losses and\nmetrics are means over these, and have no ratio.\n");
+    print_uneven(c, out);
     print_resumed(c, out);
     print_stale(c, out);
     put_mixed(c, out);

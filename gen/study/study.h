@@ -65,6 +65,7 @@ typedef struct {
     const char **keys;   /* values of the differing keys, as text; "-": no effect here */
     const Toml **values; /* the same in their own types; NULL: no effect here */
     Spread *figures;     /* [Comparison.figure_count] */
+    bool uneven[SUMS];   /* over another number of steps or targets than the reference's: no ratios */
     const char *device;  /* its name; NULL: the run has not finished */
 } Row;
 
@@ -82,7 +83,6 @@ typedef struct {
     int reference; /* the row that ratios refer to: the first finished one; -1: none */
     int repeats;   /* the most of any run */
     int cards;     /* the most of any finished run */
-    bool uneven[SUMS]; /* runs differ in the number of steps or targets: no ratios */
 } Comparison;
 
 /* Reads a finished run from the folder of its program or of its results; anything missing is a
@@ -109,6 +109,8 @@ bool values_differ(const char *a, const char *b);
  * they are over different numbers of steps or targets, or the reference is a wait of less than what
  * a call takes. */
 double figure_ratio(const Comparison *, const Row *, int figure);
+/* Whether any row is over another number of steps or targets than the reference. */
+bool any_uneven(const Comparison *, SumOf);
 /* Whether any run has the figure; whether the repetitions of any run differ in it. */
 bool figure_measured(const Comparison *, int figure);
 /* Whether the figure is the plan's prediction for a real device. */

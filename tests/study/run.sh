@@ -856,7 +856,7 @@ ratios() {
         says '^Sums over all steps of a run: launches' $work/compared &&
         ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
         says 'loss.last' $work/compared && says 'predicted.memory.process_planned_MiB' $work/compared &&
-        says '^ +1 +[0-9]+\.[0-9]{2} +x1\.000' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
+        says '^ +1 +[0-9]+\.[0-9]{2} +x1\.000' $work/compared && ! grep -q 'another number of steps' $work/compared &&
         "$gen" --compare "$a" >$work/compared && ! grep -q 'their specs' $work/compared
 }
 
@@ -874,7 +874,7 @@ steps_that_were_done() {
     cp -r "$b" $work/early && runtime/scripts/run.sh --program $work/early -- --steps 2 || return
     "$gen" --compare "$b" $work/early >$work/compared && says 'training.steps' $work/compared &&
         says ' 2 .* finished .* 2$' $work/compared && says ' 1 .* finished .* 4$' $work/compared &&
-        says '^The runs took different numbers of steps: launches' $work/compared || return
+        says '^Some runs took another number of steps than run 1: their launches' $work/compared || return
     "$gen" --compare --format json "$b" $work/early | sed '1,/"ratios"/d' >$work/ratios &&
         says '"kernels.launches": null' $work/ratios && says '"steps": 0.5' $work/ratios &&
         says '"loss.first": 1.0' $work/ratios && "$gen" --compare --format svg "$b" $work/early >$work/svg &&
@@ -899,12 +899,12 @@ sums_over_unequal_steps() {
             says '"loss.last": 1.0' "$of/$name.json" || return
     done
     says '"kernels.ms": 1.0' $of/same.json && says '"kernels.launches": 1.0' $of/same.json &&
-        ! grep -q '^The runs' $of/same.txt || return
+        ! grep -q '^Some runs' $of/same.txt || return
     says '"kernels.ms": null' $of/window.json && says '"kernels.launches": 1.0' $of/window.json &&
-        says '^The runs profiled different numbers of steps: ms of kernels' $of/window.txt || return
+        says '^Some runs profiled another number of steps than run 1: their ms of kernels' $of/window.txt || return
     says '"kernels.ms": 1.0' $of/longer.json && says '"kernels.launches": null' $of/longer.json &&
         says '"copies.d2h.bytes": null' $of/longer.json && says '"loss_scale.skipped_steps": null' $of/longer.json &&
-        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q 'The runs profiled' $of/longer.txt &&
+        says '^Some runs took another number of steps' $of/longer.txt && ! grep -q 'Some runs profiled' $of/longer.txt &&
         says '^Sums over the steps of the profiling window: kernels.ms' $of/longer.txt
 }
 
@@ -1088,7 +1088,7 @@ heldout_losses_of_other_data() {
         "$gen" --compare "$of/one" "$of/$name" >"$of/$name.txt" || return
     done
     says ' 2 .* 2\.5000 +x1\.000 +32 ' "$of/same.txt" && ! grep -q 'held-out targets' "$of/same.txt" &&
-        says '^The runs were evaluated on different numbers of held-out targets' "$of/other.txt" &&
+        says '^Some runs were evaluated on another number of held-out targets than run 1' "$of/other.txt" &&
         says ' 2 +2 +x1\.000 +2\.5000 +1712 ' "$of/other.txt"
 }
 

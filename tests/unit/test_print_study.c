@@ -235,6 +235,77 @@ static void test_resumed_runs_are_named(void **state) {
     sb_free(&out);
 }
 
+/* ---- runs that cannot be compared -------------------------------------------------------------- */
+
+/* The third run was resumed, and evaluated on other data than the first two. `first` is compared with. */
+static void print_uneven(int first, PrintComparison print, StrBuf *out) {
+    static const char *const reports[] = {
+        "{\"first_step\": 0, \"steps\": 4, \"kernels\": {\"launches\": 40},"
+        " \"loss\": {\"heldout_after\": 2.5, \"heldout_targets\": 32}}",
+        "{\"first_step\": 0, \"steps\": 4, \"kernels\": {\"launches\": 60},"
+        " \"loss\": {\"heldout_after\": 2.0, \"heldout_targets\": 32}}",
+        "{\"first_step\": 2, \"steps\": 2, \"kernels\": {\"launches\": 21},"
+        " \"loss\": {\"heldout_after\": 4.25, \"heldout_targets\": 1712}}"};
+    Run runs[] = {run_of("a", reports[first]), run_of("b", reports[1]), run_of("c", reports[2 - first])};
+    Comparison c = compare(runs, 3);
+    print(&c, out);
+    free_runs(runs, 3);
+}
+
+static double ratio_of(const json_t *root, size_t run, const char *path) {
+    const json_t *row = json_array_get(json_object_get(root, "runs"), run);
+    const json_t *ratio = json_object_get(json_object_get(row, "ratios"), path);
+    return json_is_null(ratio) ? 0 : json_real_value(ratio);
+}
+
+/* One run that covers other steps or data leaves the ratios of the others. */
+static void test_each_run_has_its_ratios(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_uneven(0, comparison_json, &out);
+    json_t *root = json_loads(out.text, 0, NULL);
+    sb_free(&out);
+    assert_float_equal(ratio_of(root, 1, "kernels.launches"), 1.5, 1e-12);
+    assert_float_equal(ratio_of(root, 2, "kernels.launches"), 0, 0);
+    assert_float_equal(ratio_of(root, 1, "loss.heldout_after"), 0.8, 1e-12);
+    assert_float_equal(ratio_of(root, 2, "loss.heldout_after"), 0, 0);
+    json_decref(root);
+    print_uneven(0, comparison_text, &out);
+    assert_non_null(strstr(out.text, " 60    x1.500"));
+    assert_non_null(strstr(out.text, "\nSome runs took another number of steps than run 1: their"));
+    assert_non_null(strstr(out.text, "\nSome runs were evaluated on another number of held-out targets"));
+    assert_null(strstr(out.text, "Some runs profiled"));
+    sb_free(&out);
+}
+
+/* The run has a note instead of a bar. */
+static void test_charts_leave_out_what_has_no_ratio(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_uneven(0, comparison_svg, &out);
+    const char *launches = strstr(out.text, ">kernel launches (sum over 4 steps)<");
+    const char *losses = strstr(out.text, ">held-out loss<");
+    assert_non_null(launches);
+    assert_non_null(losses);
+    assert_non_null(strstr(launches, "width=\"460.0\" height"));
+    assert_non_null(strstr(launches, ">60  x1.50<"));
+    assert_non_null(strstr(launches, "class=\"note\">21, over 2 steps<"));
+    assert_non_null(strstr(losses, "width=\"460.0\" height")); /* the longest of those that have bars */
+    assert_non_null(strstr(losses, ">2  x0.80<"));
+    assert_non_null(strstr(losses, "class=\"note\">4.25, over 1712 targets<"));
+    sb_free(&out);
+}
+
+/* Nothing is left to compare with the first run. */
+static void test_charts_of_one_run_alone_are_not_drawn(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_uneven(2, comparison_svg, &out);
+    assert_null(strstr(out.text, ">kernel launches"));
+    assert_null(strstr(out.text, ">held-out loss<"));
+    sb_free(&out);
+}
+
 /* ---- simulated times ------------------------------------------------------------------------- */
 
 /* Prints the comparison of two reports of one run with one report of another, on two cards, which is
@@ -351,6 +422,10 @@ int main(void) {
                                        cmocka_unit_test(test_charts_have_units),
                                        cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
+                                       cmocka_unit_test(test_each_run_has_its_ratios),
+                                       cmocka_unit_test(test_charts_leave_out_what_has_no_ratio),
+                                       cmocka_unit_test(
+                                           test_charts_of_one_run_alone_are_not_drawn),
                                        cmocka_unit_test(test_simulated_times_are_not_drawn),
                                        cmocka_unit_test(test_measured_times_are_drawn),
                                        cmocka_unit_test(test_simulated_runs_have_predicted_speedups),
