@@ -12,7 +12,7 @@
 #define PREDICTED_SPEEDUP "predicted.speedup"
 #define PREDICTED_EFFICIENCY "predicted.efficiency"
 
-enum { TIME, LAUNCHES, WAITS, COPIES, MEMORY, FLOPS, LOSS, METRICS, CARDS, COLLECTIVES, DATA };
+enum { TIME, TOTALS, LAUNCHES, WAITS, COPIES, MEMORY, FLOPS, LOSS, METRICS, CARDS, COLLECTIVES, DATA };
 
 /* Path, group, title in a chart, unit, and what the figure covers. */
 static const Figure figures[] = {
@@ -24,6 +24,10 @@ static const Figure figures[] = {
     {"predicted.iteration_ms.median", TIME, "predicted: iteration", "ms", ONE_STEP},
     {"predicted.tokens_per_s", TIME, "predicted: throughput", "tokens/s", ONE_STEP},
     {"predicted.samples_per_s", TIME, "predicted: throughput", "samples/s", ONE_STEP},
+    {"time.load_s", TOTALS, NULL, "s", WHOLE_RUN},
+    {"time.train_s", TOTALS, NULL, "s", SUM_OF_STEPS},
+    {"parameters.total", TOTALS, NULL, "parameters", WHOLE_RUN},
+    {"parameters.trainable", TOTALS, NULL, "parameters", WHOLE_RUN},
     {FIRST_STEP, LAUNCHES, NULL, "steps", WHOLE_RUN},
     {"steps", LAUNCHES, NULL, "steps", WHOLE_RUN},
     {"kernels.launches", LAUNCHES, "kernel launches", "launches", SUM_OF_STEPS},

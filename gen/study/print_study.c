@@ -209,6 +209,9 @@ static void print_legend(const Comparison *c, StrBuf *out) {
     if (has(c, "data.mean_tokens"))
         sb_puts(out, "data is the training data; mean_tokens is the length of its samples after "
                      "cutting to a row.\n");
+    if (has(c, "time.train_s"))
+        sb_puts(out, "time.load_s is that before the first step or evaluation, time.train_s the sum "
+                     "over all steps and\nthe checkpoints between them.\n");
     if (has_sums(c, SUM_OF_STEPS))
         sb_puts(out, "Sums over all steps of a run: launches, syncs, waits, skipped steps, and "
                      "counts and bytes of\ncopies and collectives.\n");
@@ -218,7 +221,7 @@ static void print_legend(const Comparison *c, StrBuf *out) {
     if (c->cards > 1)
         sb_puts(out, "With several cards: launches, syncs, waits, copies and flops.per_step are "
                      "sums over all cards, and\ntokens or samples per second are those of all. "
-                     "iteration_ms, feeding, flops.share_of_peak, and counts\nand bytes of "
+                     "iteration_ms, time, feeding, flops.share_of_peak, and\ncounts and bytes of "
                      "collectives are those of the first card, except that in one process with "
                      "several\ncards collectives are those of all. Memory is that of the card with "
                      "the most.\n");
@@ -247,9 +250,9 @@ static void print_uneven(const Comparison *c, StrBuf *out) {
     int first = c->reference + 1;
     if (any_uneven(c, SUM_OF_STEPS))
         sb_printf(out,
-                  "\nSome runs took another number of steps than run %d: their launches, syncs, "
-                  "waits, copies and\ncollectives, which are sums over all steps of a run, have no "
-                  "ratio.\n",
+                  "\nSome runs took another number of steps than run %d: their time.train_s, "
+                  "launches, syncs, waits,\ncopies and collectives, which are sums over all steps "
+                  "of a run, have no ratio.\n",
                   first);
     if (any_uneven(c, SUM_OF_WINDOW))
         sb_printf(out,

@@ -235,6 +235,48 @@ static void test_resumed_runs_are_named(void **state) {
     sb_free(&out);
 }
 
+/* ---- totals ---------------------------------------------------------------------------------- */
+
+/* The third report is of an earlier version. */
+static void print_totals(PrintComparison print, StrBuf *out) {
+    static const char *const reports[] = {
+        "{\"first_step\": 0, \"steps\": 4, \"time\": {\"load_s\": 0.5, \"train_s\": 8.0}, "
+        "\"parameters\": {\"total\": 1000, \"trainable\": 1000}}",
+        "{\"first_step\": 2, \"steps\": 2, \"time\": {\"load_s\": 1.5, \"train_s\": 4.25}, "
+        "\"parameters\": {\"total\": 1100, \"trainable\": 100}}",
+        "{\"first_step\": 0, \"steps\": 4}"};
+    Run runs[] = {run_of("a", reports[0]), run_of("b", reports[1]), run_of("c", reports[2])};
+    Comparison c = compare(runs, 3);
+    print(&c, out);
+    free_runs(runs, 3);
+}
+
+static void test_sizes_and_times_are_compared(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_totals(comparison_text, &out);
+    assert_non_null(strstr(out.text, " time.load_s "));
+    assert_non_null(strstr(out.text, " 1.5000    x3.000 "));
+    assert_non_null(strstr(out.text, " 4.2500              ")); /* of fewer steps */
+    assert_non_null(strstr(out.text, " 1100    x1.100 "));
+    assert_non_null(strstr(out.text, " 100    x0.100\n"));
+    assert_non_null(strstr(out.text, "\ntime.load_s is that before the first step"));
+    sb_free(&out);
+    print_totals(comparison_csv, &out);
+    assert_non_null(strstr(out.text, ",time.load_s,time.train_s,parameters.total,parameters.trainable,"));
+    assert_non_null(strstr(out.text, ",1.5,4.25,1100.0,100.0,"));
+    sb_free(&out);
+    print_totals(comparison_json, &out);
+    json_t *root = json_loads(out.text, 0, NULL), *of = json_object_get(root, "figures");
+    const json_t *last = json_object_get(json_array_get(json_object_get(root, "runs"), 2), "figures");
+    assert_json(json_object_get(of, "time.train_s"), "{\"unit\":\"s\",\"over\":\"run\"}");
+    assert_json(json_object_get(of, "parameters.total"), "{\"unit\":\"parameters\",\"over\":\"run\"}");
+    assert_json(json_object_get(last, "parameters.trainable"), "null");
+    assert_json(json_object_get(last, "time.load_s"), "null");
+    json_decref(root);
+    sb_free(&out);
+}
+
 /* ---- runs that cannot be compared -------------------------------------------------------------- */
 
 /* The third run was resumed, and evaluated on other data than the first two. `first` is compared with. */
@@ -422,6 +464,7 @@ int main(void) {
                                        cmocka_unit_test(test_charts_have_units),
                                        cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
+                                       cmocka_unit_test(test_sizes_and_times_are_compared),
                                        cmocka_unit_test(test_each_run_has_its_ratios),
                                        cmocka_unit_test(test_charts_leave_out_what_has_no_ratio),
                                        cmocka_unit_test(
