@@ -62,20 +62,19 @@ static int keys_that_fit(const Comparison *c, int first, size_t used) {
 /* A line of print_runs without its number. */
 static void print_run(const Comparison *c, const char *name, const char *state,
                       const char *const *keys, int first, int end, StrBuf *out) {
-    if (first == 0) {
-        pad(out, name, name_width(c));
+    pad(out, name, name_width(c));
+    if (first == 0)
         pad(out, state, state_width(c));
-    }
     for (int k = first; k < end; k++)
         pad(out, keys[k], key_width(c, k));
     end_line(out);
 }
 
-/* The keys that do not fit beside names and states have tables of their own. */
+/* The keys that do not fit beside names and states have tables of their own, with names. */
 static void print_runs(const Comparison *c, StrBuf *out) {
     int first = 0;
     do {
-        size_t used = NUMBER_WIDTH + (first == 0 ? name_width(c) + state_width(c) : 0);
+        size_t used = NUMBER_WIDTH + name_width(c) + (first == 0 ? state_width(c) : 0);
         int end = keys_that_fit(c, first, used);
         sb_printf(out, "%s%*s", first ? "\n" : "", NUMBER_WIDTH, "");
         print_run(c, "run", "state", c->keys, first, end, out);
@@ -151,7 +150,8 @@ static void print_group(const Comparison *c, int first, int end, bool predicted,
         shown += is_shown(c, f, predicted);
     if (shown == 0)
         return;
-    sb_puts(out, "\n    ");
+    sb_printf(out, "\n%*s", NUMBER_WIDTH, "");
+    pad(out, "run", name_width(c));
     for (int f = first; f < end; f++)
         if (is_shown(c, f, predicted)) {
             char title[64];
@@ -162,11 +162,12 @@ static void print_group(const Comparison *c, int first, int end, bool predicted,
     for (int i = 0; i < c->count; i++) {
         if (!c->rows[i].run->repeats)
             continue;
-        sb_printf(out, "%4d", i + 1);
+        sb_printf(out, "%*d  ", NUMBER_WIDTH - 2, i + 1);
+        pad(out, c->rows[i].run->name, name_width(c));
         for (int f = first; f < end; f++)
             if (is_shown(c, f, predicted))
                 print_figure(c, &c->rows[i], f, figure_width(c, f), out);
-        sb_puts(out, "\n");
+        end_line(out);
     }
 }
 

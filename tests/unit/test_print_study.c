@@ -60,8 +60,8 @@ static void test_many_keys_are_cut(void **state) {
     char expected[1024];
     snprintf(expected, sizeof expected,
              "      run  state     %s  %s\n   1  r8   not run   1%41s  1\n\n"
-             "      %s\n   1  1\n\n"
-             "      adapter.r\n   1  1\n",
+             "      run  %s\n   1  r8   1\n\n"
+             "      run  adapter.r\n   1  r8   1\n",
              "parallelism.data_parallel_replicate_degree",
              "parallelism.data_parallel_replicate_bucket", "", wide);
     assert_string_equal(table, expected);
@@ -124,7 +124,7 @@ static void test_figures_are_of_all_cards(void **state) {
     Comparison c = compare(runs, 2);
     comparison_text(&c, &text);
     assert_non_null(strstr(text.text, legend));
-    assert_non_null(strstr(text.text, "\n   2    6500000000    x1.000\n"));
+    assert_non_null(strstr(text.text, "\n   2  two      6500000000    x1.000\n"));
     sb_free(&text);
     c = compare(runs, 1);
     comparison_text(&c, &text);
