@@ -1,4 +1,5 @@
-/* Draws a comparison: a panel per figure that has a chart, with one bar per run, starting at zero.
+/* Draws a comparison: a panel per figure that has a chart, with one bar per run, starting at zero. A
+ * point of a study is labelled with its name, any other run with the values of the differing keys.
  * Runs with the same value of the first differing key form a group, and bars with the same values
  * of all other keys have the same colour. A thin line over a bar's end is the range of its
  * repetitions. A sum or a mean over other steps or targets than the reference's has no bar, but a note.
@@ -10,17 +11,18 @@
 #include <string.h>
 
 enum {
-    WIDTH = 960,
     MARGIN = 16,
-    BARS_LEFT = 360, /* to its left are the run's keys */
+    BARS_LEFT = 360, /* at least; to its left are the run's keys, or its name */
     BARS_WIDTH = 460,
+    VALUES_WIDTH = 140,
     BAR = 14,
     LINE = 20,  /* distance between bars */
     APART = 10, /* additional distance between groups */
     TITLE = 44,
     COLOURS = 8,
     LABEL_SIZE = 512,
-    LABEL_SHOWN = 48 /* characters that fit */
+    LABEL_SHOWN = 48, /* characters of keys' values that fit */
+    NAME_WIDTH = 36   /* of five characters of a name */
 };
 
 static const char *const colours[COLOURS] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
@@ -49,32 +51,53 @@ static const char *leaf_of(const char *key) {
     return dot ? dot + 1 : key;
 }
 
-/* Writes "r, dtype": the keys whose values label the bars of a panel. */
+/* Where bars begin: the name of a point is shown in full. */
+static int bars_left(const Comparison *c) {
+    int left = BARS_LEFT;
+    for (int i = 0; c->points && i < c->count; i++) {
+        int own = MARGIN + (int)strlen(c->rows[i].run->name) * NAME_WIDTH / 5;
+        left = own > left ? own : left;
+    }
+    return left;
+}
+
+/* Writes "r, dtype": the keys whose values label the bars of a panel, or "point" if its name does. */
 static void label_heads(const Comparison *c, char text[LABEL_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
+    if (c->points) {
+        snprintf(text, LABEL_SIZE, "point");
+        return;
+    }
     for (int k = 0; k < c->key_count && used < LABEL_SIZE; k++)
         used += (size_t)snprintf(text + used, LABEL_SIZE - used, "%s%s", used ? ", " : "",
                                  leaf_of(c->keys[k]));
 }
 
-/* Writes "8, bf16": the values of the keys from `first` on, or the run's name if no keys differ. */
-static void label_of(const Comparison *c, const Row *row, int first, char text[LABEL_SIZE]) {
+/* Writes "8, bf16": the values of the keys from `first` on. */
+static void put_values(const Comparison *c, const Row *row, int first, char text[LABEL_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
     for (int k = first; k < c->key_count && used < LABEL_SIZE; k++)
         used += (size_t)snprintf(text + used, LABEL_SIZE - used, "%s%s", used ? ", " : "",
                                  row->keys[k]);
-    if (c->key_count == 0)
-        snprintf(text, LABEL_SIZE, "%s", row->run->name);
 }
 
-static void put_label(StrBuf *out, int y, const char *class, const char *text) {
+/* Writes a point's name, else the values of all keys, or the run's name if no keys differ. */
+static void label_of(const Comparison *c, const Row *row, char text[LABEL_SIZE]) {
+    if (c->points || c->key_count == 0)
+        snprintf(text, LABEL_SIZE, "%s", row->run->name);
+    else
+        put_values(c, row, 0, text);
+}
+
+static void put_label(const Comparison *c, StrBuf *out, int y, const char *class,
+                      const char *text) {
     char shown[LABEL_SIZE + 4];
-    bool cut = strlen(text) > LABEL_SHOWN;
+    bool cut = !c->points && strlen(text) > LABEL_SHOWN;
     snprintf(shown, sizeof shown, "%.*s%s", cut ? LABEL_SHOWN - 2 : LABEL_SIZE, text,
              cut ? " …" : "");
-    put_text(out, BARS_LEFT - 8, y, class, shown);
+    put_text(out, bars_left(c) - 8, y, class, shown);
 }
 
 /* Runs with the same values of all keys but the first have the same colour. */
@@ -83,15 +106,15 @@ static int colour_of(const Comparison *c, int index) {
     int distinct = 0;
     if (c->key_count < 2)
         return 0;
-    label_of(c, &c->rows[index], 1, own);
+    put_values(c, &c->rows[index], 1, own);
     for (int i = 0; i <= index; i++) {
         bool seen = false;
-        label_of(c, &c->rows[i], 1, other);
+        put_values(c, &c->rows[i], 1, other);
         if (strcmp(own, other) == 0)
             return distinct % COLOURS;
         for (int k = 0; k < i && !seen; k++) {
             char earlier[LABEL_SIZE];
-            label_of(c, &c->rows[k], 1, earlier);
+            put_values(c, &c->rows[k], 1, earlier);
             seen = strcmp(earlier, other) == 0;
         }
         distinct += !seen;
@@ -137,28 +160,29 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
     const Row *row = &c->rows[index];
     const Spread *spread = &row->figures[figure];
     double scale = largest(c, figure) > 0 ? BARS_WIDTH / largest(c, figure) : 0;
+    int left = bars_left(c);
     char text[64];
     if (isnan(spread->median)) {
-        put_text(out, BARS_LEFT + 6, y + BAR - 3, "note",
+        put_text(out, left + 6, y + BAR - 3, "note",
                  row->run->repeats ? "not measured" : row->run->state);
         return;
     }
     if (row->uneven[c->figures[figure].sum]) {
         apart_text(c, row, figure, text, sizeof text);
-        put_text(out, BARS_LEFT + 6, y + BAR - 3, "note", text);
+        put_text(out, left + 6, y + BAR - 3, "note", text);
         return;
     }
     sb_printf(out, "  <rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
-              BARS_LEFT, y, fmax(spread->median, 0) * scale, BAR, colours[colour_of(c, index)]);
+              left, y, fmax(spread->median, 0) * scale, BAR, colours[colour_of(c, index)]);
     if (spread->least < spread->most)
         sb_printf(out, "  <path d=\"M%.1f %d h%.1f\" stroke=\"black\"/>\n",
-                  BARS_LEFT + fmax(spread->least, 0) * scale, y + BAR / 2,
+                  left + fmax(spread->least, 0) * scale, y + BAR / 2,
                   (spread->most - fmax(spread->least, 0)) * scale);
     double ratio = figure_ratio(c, row, figure);
     int used = put_value(spread->median, text, sizeof text);
     if (!isnan(ratio))
         snprintf(text + used, sizeof text - (size_t)used, "  x%.2f", ratio);
-    put_text(out, BARS_LEFT + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
+    put_text(out, left + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
 }
 
 /* Writes "host to device (bytes, sum over 20 steps)": those of the reference. */
@@ -179,14 +203,14 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
     char heads[LABEL_SIZE], title[LABEL_SIZE];
     label_heads(c, heads);
     title_of(c, figure, title);
-    put_label(out, y + TITLE - 8, "label note", heads);
-    put_text(out, BARS_LEFT, y + TITLE - 8, "title", title);
+    put_label(c, out, y + TITLE - 8, "label note", heads);
+    put_text(out, bars_left(c), y + TITLE - 8, "title", title);
     y += TITLE;
     for (int i = 0; i < c->count; i++) {
         char label[LABEL_SIZE];
         y += starts_group(c, i) ? APART : 0;
-        label_of(c, &c->rows[i], 0, label);
-        put_label(out, y + BAR - 3, "label", label);
+        label_of(c, &c->rows[i], label);
+        put_label(c, out, y + BAR - 3, "label", label);
         put_bar(c, i, figure, y, out);
         y += LINE;
     }
@@ -237,13 +261,14 @@ static int put_resumed(const Comparison *c, int y, StrBuf *out) {
 }
 
 void comparison_svg(const Comparison *c, StrBuf *out) {
+    int width = bars_left(c) + BARS_WIDTH + VALUES_WIDTH;
     int height = TITLE + MARGIN + put_resumed(c, 0, NULL);
     for (int f = 0; f < c->figure_count; f++)
         height += is_drawn(c, f) ? panel_height(c) : 0;
     sb_printf(out,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
               "viewBox=\"0 0 %d %d\">\n",
-              WIDTH, height, WIDTH, height);
+              width, height, width, height);
     sb_puts(out, "  <style>\n    text { font: 12px sans-serif; }\n"
                  "    .head { font-size: 16px; font-weight: bold; }\n"
                  "    .title { font-size: 13px; font-weight: bold; }\n"

@@ -470,6 +470,7 @@ void compare_folders(Arena *arena, const char *const *folders, int count, const 
     for (int i = 0; !study && i < count; i++)
         runs[i] = run_read(arena, folders[i]);
     Comparison c = compare_runs(arena, study ? last_part(folders[0]) : "", runs, count);
+    c.points = study;
     if (study)
         write_files(arena, folders[0], &c);
     StrBuf text = {0};

@@ -121,6 +121,7 @@ Predicted predicted_new(Arena *arena, const Sweep *sweep) {
                         .figures = figures,
                         .figure_count = FIGURES,
                         .rows = arena_array(arena, (size_t)sweep->count, sizeof(Row)),
+                        .points = sweep->swept,
                         .predicted = true};
     return (Predicted){.table = table};
 }

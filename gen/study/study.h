@@ -74,6 +74,7 @@ typedef struct {
     const char *device; /* of the finished runs, separated by commas; or "" */
     bool simulated;    /* the runs' device */
     bool predicted;    /* the rows are plans, nothing was run */
+    bool points;       /* the rows are points of a study, whose names say what they are */
     const char **keys; /* "adapter.r", ...: the keys in which the runs differ */
     int key_count;
     const Figure *figures;

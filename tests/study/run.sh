@@ -827,11 +827,12 @@ chart_is_drawn() {
     "$gen" --compare --format svg $repeated >$work/svg && cmp $work/svg $repeated/study.svg || return
     [ "$(grep -c '<text.*</text>$' $work/svg)" -eq "$(grep -c '<text' $work/svg)" ] &&
         [ "$(grep -c '<rect.*fill="#' $work/svg)" -eq $((2 * $(grep -c 'class="title"' $work/svg))) ] &&
-        says '>4<' $work/svg && says '>r<' $work/svg && says '>predicted: iteration \(ms\)<' $work/svg &&
+        says ">$(head -n 1 $repeated/points)<" $work/svg && says '>point<' $work/svg && says '>predicted: iteration \(ms\)<' $work/svg &&
         says '>kernel launches \(sum over 4 steps\)<' $work/svg && ! grep -q '>iteration, median (ms)<' $work/svg && says '^</svg>$' $work/svg || return
+    "$gen" --compare --format svg "$first" $repeated/r4* >$work/svg && says '>4<' $work/svg && says '>r<' $work/svg || return
     sed 's/target_modules = .*/target_modules = ["<\&>"]/' "$first/spec.toml" >$work/spec.other
     cp $work/spec.other "$first/spec.toml"
-    "$gen" --compare --format svg $repeated >$work/svg && says '&lt;&amp;&gt;' $work/svg
+    "$gen" --compare --format svg "$first" $repeated/r4* >$work/svg && says '&lt;&amp;&gt;' $work/svg
 }
 
 unknown_format_is_refused() {

@@ -186,6 +186,50 @@ static void test_charts_have_units(void **state) {
     sb_free(&out);
 }
 
+/* Two runs with long names that differ in the last of several keys. */
+static void print_points(bool points, StrBuf *out) {
+    static const char *const names[] = {"dpo+qlora_with-a-name-longer-than-labels-of-keys_few_1card",
+                                        "dpo+qlora_with-a-name-longer-than-labels-of-keys_many_1card"};
+    static const char report[] = "{\"steps\": 4, \"kernels\": {\"launches\": 40}}";
+    Run runs[2];
+    for (int i = 0; i < 2; i++) {
+        char spec[256];
+        snprintf(spec, sizeof spec,
+                 "[data]\ncache = \"a-folder-with-a-name-longer-than-what-is-shown-of-keys/%d\"\n"
+                 "[job]\nname = \"job%d\"\n", i, i);
+        runs[i] = run_with(names[i], spec, report);
+    }
+    Comparison c = compare(runs, 2);
+    c.points = points;
+    comparison_svg(&c, out);
+    free_runs(runs, 2);
+}
+
+/* A point's name says what it is, and all of it is shown; other runs are told apart by keys. */
+static void test_bars_have_the_names_of_points(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_points(true, &out);
+    assert_non_null(strstr(out.text, "class=\"label note\">point<"));
+    assert_non_null(strstr(out.text, ">dpo+qlora_with-a-name-longer-than-labels-of-keys_few_1card<"));
+    assert_non_null(strstr(out.text, ">dpo+qlora_with-a-name-longer-than-labels-of-keys_many_1card<"));
+    int width = 0, left = 0;
+    const char *bar = strstr(out.text, "width=\"460.0\""), *svg = strstr(out.text, " width=\"");
+    assert_non_null(bar);
+    while (bar > out.text && *bar != '<')
+        bar--;
+    assert_int_equal(sscanf(bar, "<rect x=\"%d\"", &left), 1);
+    assert_int_equal(sscanf(svg, " width=\"%d\"", &width), 1);
+    assert_true(left > 59 * 7 && width == left + 600);
+    sb_free(&out);
+    print_points(false, &out);
+    assert_non_null(strstr(out.text, "class=\"label note\">cache, name<"));
+    assert_non_null(strstr(out.text, ">a-folder-with-a-name-longer-than-what-is-shown …<"));
+    assert_null(strstr(out.text, "dpo"));
+    assert_non_null(strstr(out.text, " width=\"960\""));
+    sb_free(&out);
+}
+
 /* Only runs of text have tokens, which include padding. */
 static void test_legend_explains_tokens(void **state) {
     (void)state;
@@ -462,6 +506,7 @@ int main(void) {
                                        cmocka_unit_test(test_figures_are_of_all_cards),
                                        cmocka_unit_test(test_json_has_units_and_types),
                                        cmocka_unit_test(test_charts_have_units),
+                                       cmocka_unit_test(test_bars_have_the_names_of_points),
                                        cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
                                        cmocka_unit_test(test_sizes_and_times_are_compared),
