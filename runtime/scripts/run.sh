@@ -8,7 +8,8 @@
 #                            [OPTION OF THE PROGRAM]...
 #
 # GEN is the compiler; DEVICE, JIT and NP (number of processes) are passed to the program's Makefile. With
-# BUILT=1 it is not said that programs are built, because the caller has built and said so.
+# BUILT=1 it is not said that programs are built, because the caller has built and said so. With IN_STUDY=1, output
+# is a log, and file 7 what the user sees.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
@@ -88,7 +89,7 @@ variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 run_program() {
     [ -n "${BUILT-}" ] || echo "building $1"
     ${4-} make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2" 7>&-
 }
 
 # recorded FILE NAME: prints a value of the record that a training run leaves with its model
@@ -151,6 +152,12 @@ resumes() {
     return 1
 }
 
+# announce TEXT: says it, and also begins the line with it that a study ends with the outcome of the point.
+announce() {
+    echo "$1"
+    [ -z "${IN_STUDY-}" ] || printf '%s: ' "$1" >&7
+}
+
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
 # many processes as it was made for. Sets trained if it did.
 trained=
@@ -159,7 +166,7 @@ train_base() {
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
     [ -n "$lacks" ] || { warn_of_other_base "$base_spec" "$base_model"; return 0; }
-    echo "training $base_spec first, because $base_model $lacks"
+    announce "training $base_spec first, because $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")

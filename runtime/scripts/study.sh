@@ -16,7 +16,8 @@
 # A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
 #
 # FOLDER, such as build/ablation, holds `points`, a folder per point, and at the end study.txt,
-# study.csv, study.json and study.svg. Logs are run.log, run.2.log, ... in the folder of each point.
+# study.csv, study.json and study.svg. Logs are run.log, run.2.log, ... in the folder of each point. A line per
+# point says what became of it and how many seconds it took, and before that if its base is trained first.
 # Exits with 1 if a point failed.
 
 set -u
@@ -115,8 +116,13 @@ require_gpu() {
 # ending REPETITION: the suffix of its files: "" for the first one, then ".2", ".3", ...
 ending() { [ "$1" -eq 1 ] || echo ".$1"; }
 
-# reason LOG: prints the last error, which may be followed by messages of make.
-reason() { grep '^error: ' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
+# reason FOLDER LOG: prints the last error, which may be followed by messages of make. It names the base if that
+# was what failed: run.sh says what it trains and builds.
+reason() {
+    last=$(sed -n 's/^training \(.*\) first, because .*/\1/p; s/^building //p' "$2" | tail -n 1)
+    [ -z "$last" ] || [ "$last" = "$1" ] || printf 'its base %s: ' "$last"
+    grep '^error: ' "$2" | tail -n 1 | grep . || tail -n 1 "$2"
+}
 
 # training_steps FOLDER OPTION...: prints how many steps a run takes: what --steps says, or else the spec.
 training_steps() {
@@ -174,11 +180,12 @@ run_once() {
     stamp "$point" "$*" >"$point/interrupted"
     take_modules "$point"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
-    LC_ALL=C runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
-        >"$point/run$end.log" 2>&1 && {
+    LC_ALL=C IN_STUDY=1 runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
+        7>&1 >"$point/run$end.log" 2>&1 && {
         built="$built
 $(modules_of "$point")"
         rm -f "$point/interrupted"
+        ! grep -q '^training .* first, because ' "$point/run$end.log" || with=" with its base"
         return
     }
     rm -f "$point/out$end/report.json"
@@ -188,7 +195,7 @@ $(modules_of "$point")"
         echo "killed; the same command resumes it from its last checkpoint  ($point/run$end.log)"
     else
         rm -f "$point/interrupted"
-        echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
+        echo "FAILED: $(reason "$point" "$point/run$end.log")  ($point/run$end.log)"
     fi
     return 1
 }
@@ -203,7 +210,7 @@ run_point() {
         [ "$now" != "$(cat "$point/interrupted" 2>/dev/null)" ]; then
         rm -rf "$point"/out "$point"/out.* "$point/finished" "$point/interrupted"
     fi
-    ran=0 repetition=1 wanted=$(training_steps "$point" "$@")
+    began=$(date +%s) with='' ran=0 repetition=1 wanted=$(training_steps "$point" "$@")
     while [ "$repetition" -le "${repeats:-1}" ]; do
         end=$(ending "$repetition")
         # A run by hand, with another --steps, replaces the results.
@@ -217,7 +224,7 @@ run_point() {
         repetition=$((repetition + 1))
     done
     if [ $ran -gt 0 ]; then
-        echo "finished"
+        echo "finished in $(($(date +%s) - began)) s$with"
         grep -h '^warning: ' "$point"/run*.log | sort -u
     elif reads_other "$point" "$@"; then
         echo "finished before, with other data or initial weights"

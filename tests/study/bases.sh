@@ -97,6 +97,21 @@ test_last_checkpoint_counts() {
         says "^resuming from .*/$base/out/checkpoints/step_1," && base_is_as_from_scratch
 }
 
+# study_of_adapted: runs a study of two points that start from the base; its output is in $work/said.
+study_of_adapted() {
+    { cat $work/adapted.toml && printf '[sweep]\n"training.seed" = [1, 2]\n'; } >$work/seeds.toml &&
+        $GEN $work/seeds.toml -o $work/seeds >/dev/null && rm -rf $work/seeds/*/out && runtime/scripts/study.sh $work/seeds >$work/said
+}
+
+# A study says when it trains its base, and does not call the base's error one of the point.
+test_studies_tell_of_their_base() {
+    rm -rf $base/out && text >$work/text && write_base 2 && study_of_adapted || { cat $work/said && return 1; }
+    says "^  1 of 2  seed1: training $work/retrained_base.toml first, because $base/out/model is not there yet: finished in [0-9]* s with its base$" &&
+        says '^  2 of 2  seed2: finished in [0-9]* s$' && rm $work/text && ! study_of_adapted &&
+        says '^  2 of 2  seed2: FAILED: error: .*no such file' && rm -r $base/out && ! study_of_adapted &&
+        says "^  2 of 2  seed2: training .* is not there yet: FAILED: its base $base: error: .*no such file"
+}
+
 run_tests "$@"
 rm -rf $base
 exit $failed

@@ -448,7 +448,7 @@ failed_points_are_named() {
 resumed_run() {
     cp $work/good.txt $work/late.txt
     runtime/scripts/study.sh $study >$work/resumed || { cat $work/resumed; return 1; }
-    [ "$(grep -c ': finished before$' $work/resumed)" -eq 2 ] && [ "$(grep -c ': finished$' $work/resumed)" -eq 2 ] &&
+    [ "$(grep -c ': finished before$' $work/resumed)" -eq 2 ] && [ "$(grep -c ': finished in [0-9]* s$' $work/resumed)" -eq 2 ] &&
         says '4 of 4 runs finished' $work/resumed
 }
 
@@ -504,7 +504,7 @@ begun_on_other_device() {
 changed_spec_runs_again() {
     "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study || return
     sed -i '/^#define [A-Z_]*_H$/a #error "of another runtime"' $study/*/runtime/runtime.h
-    runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
+    runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished in [0-9]* s$' $work/again)" -eq 4 ]
 }
 
 # Only the points that read the file; none loses its results.
@@ -516,7 +516,7 @@ changed_data_are_named() {
         [ "$(grep -c 'late.*: finished before, with other data or initial weights$' $work/new_data)" -eq 2 ] &&
         [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ] && says 'with what there is now: rm -r' $work/new_data &&
         rm -r "$late"/out* && runtime/scripts/study.sh $study >$work/new_data &&
-        says "${late##*/}: finished\$" $work/new_data
+        says "${late##*/}: finished in [0-9]* s\$" $work/new_data
 }
 
 # Someone ran a point by hand, with fewer steps; a number of steps that was asked for is complete.
@@ -524,7 +524,7 @@ cut_short_by_hand_runs_again() {
     local point
     point=$(ls -d $study/*full*good*)
     runtime/scripts/run.sh --program "$point" -- --steps 2 >$work/said && runtime/scripts/study.sh $study >$work/by_hand &&
-        says "${point##*/}: had 2 of 4 steps, runs again: finished\$" $work/by_hand &&
+        says "${point##*/}: had 2 of 4 steps, runs again: finished in [0-9]* s\$" $work/by_hand &&
         [ "$(grep -c ': finished before' $work/by_hand)" -eq 3 ] && says '"steps": 4' "$point/out/report.json" || return
     "$gen" $work/named.toml -o $work/few >/dev/null && runtime/scripts/study.sh $work/few --steps 3 >$work/said &&
         runtime/scripts/study.sh $work/few --steps 3 >$work/said && [ "$(grep -c ': finished before$' $work/said)" -eq 2 ]
@@ -582,9 +582,9 @@ measured_products_run_again() {
     local point
     point=$(ls -d $study/*none*good*)
     echo '{}' >"$point/products.json"
-    runtime/scripts/study.sh $study >$work/measured && [ "$(grep -c ': finished$' $work/measured)" -eq 1 ] &&
+    runtime/scripts/study.sh $study >$work/measured && [ "$(grep -c ': finished in [0-9]* s$' $work/measured)" -eq 1 ] &&
         [ "$(grep -c ': finished before' $work/measured)" -eq 3 ] &&
-        says "${point##*/}: finished\$" $work/measured
+        says "${point##*/}: finished in [0-9]* s\$" $work/measured
     local code=$?
     rm "$point/products.json"
     return $code
@@ -713,11 +713,11 @@ interrupted_points_go_on() {
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     local study=$!
     wait_for '^step 2/14' $cut/seed2/run.log $study && kill -TERM "$(pid_of seed2)" && wait $study
-    [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log &&
+    [ $? -eq 1 ] && says ' seed1: finished in [0-9]* s$' $work/cut.log &&
         says '^resuming from .*step_[0-9]*, after step [0-9]' $cut/seed1/run.log && says ' seed2: interrupted;' $work/cut.log &&
         says '^   2  seed2  interrupted  2' $cut/study.txt || { cat $work/cut.log; return 1; }
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
-    says ' seed1: finished before$' $work/cut.log && says ' seed2: finished$' $work/cut.log || return
+    says ' seed1: finished before$' $work/cut.log && says ' seed2: finished in [0-9]* s$' $work/cut.log || return
     local seed
     for seed in 1 2; do
         says '"first_step": [1-9]' $cut/seed$seed/out/report.json && [ ! -e $cut/seed$seed/interrupted ] || return
@@ -797,7 +797,7 @@ SPEC
     printf '#!/bin/sh\n! echo "$*" | grep -q "module.cpp" || echo >>%s/compiled\nexec g++ "$@"\n' "$PWD/$work" >$work/cxx &&
         chmod +x $work/cxx && "$gen" $work/shared.toml --set training.steps=1 -o $shared &&
         SIM_CACHE= SIM_CXX=$PWD/$work/cxx runtime/scripts/study.sh $shared >$work/said || return
-    [ "$(wc -l <$work/compiled)" = 2 ] && [ "$(grep -c ': finished$' $work/said)" = 3 ] &&
+    [ "$(wc -l <$work/compiled)" = 2 ] && [ "$(grep -c ': finished in [0-9]* s$' $work/said)" = 3 ] &&
         [ "$(cat $shared/*/kernels.sim | wc -c)" -gt 0 ] && cmp $shared/r4_seed1/kernels.sim $shared/r4_seed2/kernels.sim &&
         ! cmp -s $shared/r4_seed1/kernels.sim $shared/r8_seed1/kernels.sim
 }
@@ -818,7 +818,7 @@ ranges_are_right() {
 lost_repetition_runs_again() {
     rm -r "$first/out.2"
     "$gen" --compare $repeated >$work/text && says '1 of 2 runs finished' $work/text || return
-    runtime/scripts/study.sh $repeated >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 1 ] &&
+    runtime/scripts/study.sh $repeated >$work/again && [ "$(grep -c ': finished in [0-9]* s$' $work/again)" -eq 1 ] &&
         [ "$(grep -c ': finished before$' $work/again)" -eq 1 ] && says '2 of 2 runs finished' $work/again
 }
 
