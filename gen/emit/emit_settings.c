@@ -355,7 +355,7 @@ static void put_sets(const Emit *e) {
 
 static void put_identity(const Emit *e) {
     sb_puts(e->out, "static const RtProgram program = {\n    .name = ");
-    put_c_string(e->out, e->spec->name);
+    put_c_string(e->out, e->spec->title);
     sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n    .recipe_sha256 = \"%s\",\n",
               e->spec->sha256, e->spec->recipe_sha256);
     put_sets(e);

@@ -72,6 +72,7 @@ typedef struct Spec {
     SPEC_TABLES(TABLE_FIELDS)
     const char *path;     /* the file, as the user named it */
     const char *name;     /* [job] name, or the file's name without folder and .toml */
+    const char *title;    /* the name, or NAME/POINT at a point of a study: of the program */
     const char *init_dir; /* folder with the initial weights; "": initialized at random */
     const char
         *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */

@@ -186,7 +186,7 @@ static void name_experiment(Arena *arena, Spec *spec) {
         length -= 5;
     if (!spec_given(spec, KEY_job_name))
         spec->job.name = arena_strndup(arena, stem, length);
-    const char *name = spec->name = spec->job.name;
+    const char *name = spec->title = spec->name = spec->job.name;
     if (!name[0] || name[0] == '.' || name[0] == '-' || strlen(name) > 100 ||
         name[strspn(name, allowed)])
         user_error(spec_pos(spec, KEY_job_name),

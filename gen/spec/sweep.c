@@ -320,7 +320,10 @@ static void read_point(const Study *study, Sweep *sweep, const char *path, int i
     StrBuf name = name_of(study, index);
     point->name = unique_name(study, sweep, index, &name);
     sb_free(&name);
-    point->spec = spec_resolve(study->arena, path, (Pos){0}, all, count, NULL);
+    Spec *spec = spec_resolve(study->arena, path, (Pos){0}, all, count, NULL);
+    if (point->name[0])
+        spec->title = arena_printf(study->arena, "%s/%s", spec->name, point->name);
+    point->spec = spec;
     point->nsets = count - study->nfixed;
     point->sets = point->spec->sets + study->nfixed;
 }

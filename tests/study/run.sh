@@ -65,7 +65,9 @@ SPEC
 
 points_are_called() {
     "$gen" --print-spec $work/called.toml >$work/plans && says '^# point narrow_seed1: adapter.r=4 ' $work/plans &&
-        says '^# point wide_seed2: adapter.r=8 ' $work/plans
+        says '^# point wide_seed2: adapter.r=8 ' $work/plans || return
+    "$gen" $work/called.toml -o $work/called_points >/dev/null &&
+        says '^    .name = "called/wide_seed2",$' $work/called_points/wide_seed2/program.c
 }
 
 # A base that is only partly trained is trained to its end; a trained one is left as it is. What was
@@ -781,6 +783,7 @@ points_are_repeated() {
     "$gen" $work/repeated.toml -o $repeated && runtime/scripts/study.sh $repeated >$work/repeated.out || return
     first=$repeated/$(head -n 1 $repeated/points)
     [ "$(ls -d "$first"/out*)" = "$(printf '%s\n' "$first/out" "$first/out.2" "$first/out.3")" ] &&
+        says "^repeated/${first##*/} on Simulated" "$first/run.3.log" && says "^repeated/${first##*/} \(fp32\) on " "$first/out/report.txt" &&
         cmp "$first/out/loss.csv" "$first/out.3/loss.csv" && says 'medians of repeated runs' $work/repeated.out &&
         says 'x1\.000 +\([0-9.]+\.\.[0-9.]+\)' $work/repeated.out && says '"repeats": 3' $repeated/study.json
 }
