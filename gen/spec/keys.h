@@ -524,7 +524,9 @@
       "Held-out files or patterns; without them, eval_fraction of train is held out.")             \
     K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, WEIGHTS,                                 \
       "Fraction of train that is held out.")                                                       \
-    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, RUN, "Micro-batches per evaluation.")  \
+    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, RUN,                                   \
+      "Micro-batches per evaluation: the first ones of the held-out data, in the order of the "    \
+      "files; images from folders are mixed, always in the same order.")                           \
     K(data, packing, BOOL, "false", "", SAMPLES, WEIGHTS,                                          \
       "Whether short samples share a row, or short pairs two rows; they never attend to each "     \
       "other.")                                                                                    \

@@ -23,8 +23,9 @@ typedef struct Loader Loader;
 typedef enum { LOADER_TRAIN, LOADER_EVAL, LOADER_SPLITS } LoaderSplit;
 
 /* LOADER_TRAIN: the batch of micro-step `index`, counted from the start of training. LOADER_EVAL:
- * held-out batch `index`, in file order; 0 <= index < loader_eval_batches(). The last batch is
- * padded. With several ranks `index` counts this rank's batches. All ranks have equally many
+ * held-out batch `index`, in file order (images that are drawn from the training files, or are in
+ * folders of classes, in a fixed order of their own); 0 <= index < loader_eval_batches(). The last
+ * batch is padded. With several ranks `index` counts this rank's batches. All ranks have equally many
  * held-out batches, so some batches may hold only padding. */
 typedef struct {
     LoaderSplit split;
@@ -69,7 +70,7 @@ bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *t
 
 /* Rows of a split that a run may see; of held-out rows, at most data.eval_batches batches. */
 int64_t loader_rows(const Loader *loader, LoaderSplit split);
-/* Writes rows first, first + 1, ... of a split in file order, then padding. The batch belongs to no
+/* Writes rows first, first + 1, ... of a split, not shuffled, then padding. The batch belongs to no
  * step: loss_weight, first_row and attached values are not written. */
 bool loader_fill_rows(const Loader *loader, LoaderSplit split, int64_t first, void *slot,
                       char *error, size_t error_size);

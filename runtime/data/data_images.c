@@ -15,7 +15,9 @@ typedef struct {
 } Source;
 
 /* Rows are numbered [0, train_rows) and [0, eval_rows). Without a validation list, the held-out
- * rows are drawn from the training files, the same ones for every seed. */
+ * rows are drawn from the training files. The rows of a folder of validation images are in a drawn
+ * order too: in that of the files, the first batches would all be of the first classes. Both draws
+ * are the same for every seed. */
 typedef struct {
     const RtData *data;
     const RtImages *shape;
@@ -27,7 +29,7 @@ typedef struct {
 } ImageSet;
 
 /* Make the draws for different purposes independent of each other. */
-enum { HELD_OUT_KEY = 1, BOX_KEY = 2 };
+enum { HELD_OUT_KEY = 1, BOX_KEY = 2, VALIDATION_KEY = 3 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -136,8 +138,10 @@ static int64_t images_targets(const void *context, LoaderSplit split, int64_t ro
 
 /* Returns the source that holds a row's image, and the image's index there in *at. */
 static const Source *source_of(const ImageSet *set, LoaderSplit split, int64_t row, int64_t *at) {
-    const Source *train = &set->sources[LOADER_TRAIN];
+    const Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
     *at = row;
+    if (set->data->validation_count && split == LOADER_EVAL && set->data->format != RT_DATA_IDX)
+        *at = permute(row, eval->count, VALIDATION_KEY);
     if (set->data->validation_count)
         return &set->sources[split];
     if (set->rows[LOADER_EVAL] > 0)

@@ -136,6 +136,23 @@ test_other_seed_differs() {
     run device good seeded --seed 4 && ! cmp -s "$work/device_out/loss.csv" "$work/seeded/loss.csv"
 }
 
+# The first batch of held-out images has some of each class, whose broken pictures it meets. It is the same in
+# smaller batches and after a stop.
+test_few_held_out_images_are_of_all_classes() {
+    local class
+    program few data.eval_batches=1
+    for class in 0 1 2; do
+        with no_class && find "$work/no_class/test/class_$class" -type f -exec truncate -s 10 {} + &&
+            refused few no_class "test/class_$class/" || return
+    done
+    program few_micro data.eval_batches=2 training.per_device_train_batch_size=4 \
+        training.gradient_accumulation_steps=2
+    run few good few_out && [ "$(figure few_out heldout_targets)" = 8 ] && run few_micro good few_micro_out &&
+        near few_out/eval.csv few_micro_out/eval.csv &&
+        run few good few_stopped --steps 7 && run few good few_stopped --resume &&
+        tail -n 1 "$work/few_out/eval.csv" >"$work/few_last" && tail -n 1 "$work/few_stopped/eval.csv" | cmp - "$work/few_last"
+}
+
 # With the ReLU before the pooling, as in the spec, its gradient is computed after the pooling's,
 # and the bias's gradient adds in another order.
 test_pool_first_changes_no_number() {
