@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -388,13 +389,25 @@ static int begin_and_run(Rt *rt) {
     return run_steps(rt);
 }
 
+/* How to go on after a stop. make run says it where it runs this program for another one, which starts
+ * from what is trained here. */
+static void print_go_on(const Rt *rt) {
+    const char *told = getenv("GPUOPT_GO_ON"), *out = rt->options.out_dir;
+    if (told)
+        fputs(told, stderr);
+    else if (rt->options.out_given)
+        fprintf(stderr, "--resume --out %s (make run: ARGS='--resume --out %s')", out, out);
+    else
+        fputs("--resume (make run: ARGS=--resume)", stderr);
+}
+
 /* A stopped run leaves the results of an earlier one, next to its own checkpoint. */
 static void say_stopped(const Rt *rt, int signal) {
     int64_t reported = report_last_step(rt);
-    fprintf(stderr,
-            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
-            "(make run: ARGS=--resume)%s\n",
-            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
+    fprintf(stderr, "%s: stopped after step %lld of %lld, checkpoint written; go on with ",
+            strsignal(signal), (long long)rt->step, (long long)rt->options.steps);
+    print_go_on(rt);
+    fprintf(stderr, "%s\n",
             rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
     if (reported >= 0)
         fprintf(stderr,

@@ -159,7 +159,8 @@ announce() {
 }
 
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
-# many processes as it was made for. Sets trained if it did.
+# many processes as it was made for. Sets trained if it did. Stopped, a base does not need --resume, which is
+# for the program that was asked for.
 trained=
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
@@ -170,11 +171,13 @@ train_base() {
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")
+    export GPUOPT_GO_ON="the same command, which resumes it"
     if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ] && resumes "$base_spec" "$base/out/checkpoints"; then
         run_program "$base" --resume
     else
         run_program "$base" ""
     fi
+    unset GPUOPT_GO_ON
     trained=1
 }
 
@@ -186,11 +189,18 @@ without_resume() {
     done
 }
 
-# starts OPTION...: whether the program has nothing to resume because only its base was interrupted.
-starts() {
-    case " $* " in *" --out "*) return 1 ;; esac
-    [ -n "$trained" ] && [ -z "$(ls "$program/out/checkpoints" 2>/dev/null)" ]
+# out_folder OPTION...: prints the folder of the results.
+out_folder() {
+    out=$program/out
+    while [ $# -gt 1 ]; do
+        [ "$1" != --out ] || out=$2
+        shift
+    done
+    echo "$out"
 }
+
+# starts OPTION...: whether the program has nothing to resume because only its base was interrupted.
+starts() { [ -n "$trained" ] && [ -z "$(ls "$(out_folder "$@")/checkpoints" 2>/dev/null)" ]; }
 
 ranks=$(variable "$program" RANKS)
 check_processes "this program was generated" "${ranks:-1}"

@@ -189,7 +189,7 @@ $(modules_of "$point")"
         return
     }
     rm -f "$point/out$end/report.json"
-    if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with --resume' "$point/run$end.log"; then
+    if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with ' "$point/run$end.log"; then
         echo "interrupted; the same command resumes it  ($point/run$end.log)"
     elif was_killed "$point/run$end.log"; then
         echo "killed; the same command resumes it from its last checkpoint  ($point/run$end.log)"

@@ -112,6 +112,26 @@ test_studies_tell_of_their_base() {
         says "^  2 of 2  seed2: training .* is not there yet: FAILED: its base $base: error: .*no such file"
 }
 
+# Ctrl-C, or a closed terminal, while the base trains: --resume would be for the adapter, which has not begun.
+test_stopped_base_goes_on_by_the_same_command() {
+    rm -rf $base/out $work/adapted && text >$work/text && write_base 60 && $GEN $work/adapted.toml -o $work/adapted >/dev/null ||
+        return
+    setsid runtime/scripts/run.sh --program $work/adapted >$work/said 2>&1 &
+    until grep -q '^step 10/60' $work/said || ! kill -0 $!; do sleep 0.05; done
+    kill -HUP -$! && wait $!
+    [ $? -eq 129 ] && says '^Hangup: stopped after step .* go on with the same command, which resumes it$' &&
+        ! grep -- --resume $work/said || return
+    run_quietly $work/adapted && says "^resuming from .*/$base/out/checkpoints/step_" && base_is_as_from_scratch
+}
+
+# Given all the same, also with the folder of an adapter that has not begun.
+test_stopped_base_with_resume() {
+    for out in '' "--out $work/elsewhere"; do
+        interrupted_base && rm -rf $work/adapted/out && run_quietly $work/adapted -- --resume $out &&
+            says "^resuming from .*/$base/out/checkpoints/step_2" && says '^held-out loss after' || return
+    done
+}
+
 run_tests "$@"
 rm -rf $base
 exit $failed
