@@ -343,12 +343,21 @@ static void note_stopped_run(const Rt *rt) {
            dir, (long long)step);
 }
 
-/* The compiler warns too, but a program may be run long after it was generated. */
+/* The compiler warns too, but a program may be run long after it was generated. A run of as many steps
+ * as that of the results, or more, loses nothing. */
 static void note_other_results(const Rt *rt) {
-    if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
-        printf("%s: the results there are of a run with other settings; this run will replace "
-               "them when it ends; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
-               rt->options.out_dir);
+    char what[96] = "with other settings";
+    if (rt->options.resume || rt->options.steps == 0)
+        return;
+    int64_t reported = report_last_step(rt);
+    if (!report_is_of_other(rt) && reported > rt->options.steps)
+        snprintf(what, sizeof what, "of %lld steps, more than this one's %lld", (long long)reported,
+                 (long long)rt->options.steps);
+    else if (!report_is_of_other(rt))
+        return;
+    printf("%s: the results there are of a run %s; this run will replace them when it ends; to keep "
+           "them, use --out DIR (make run: ARGS='--out DIR')\n",
+           rt->options.out_dir, what);
 }
 
 /* Whether a resumed run has nothing to do: it is past its last step, or at its last step with its own

@@ -646,11 +646,13 @@ static json_t *read_report(const Rt *rt) {
 }
 
 /* Compares the whole spec, not its recipe: the figures depend on all keys, even on those that leave
- * the weights as they are, such as compile.fusion. */
+ * the weights as they are, such as compile.fusion. The option --seed takes the place of a key. */
 bool report_is_of_other(const Rt *rt) {
     json_t *report = read_report(rt);
     const char *sha256 = json_string_value(json_object_get(report, "spec_sha256"));
-    bool other = sha256 && strcmp(sha256, rt->program->spec_sha256) != 0;
+    const json_t *seed = json_object_get(report, "seed");
+    bool other = (sha256 && strcmp(sha256, rt->program->spec_sha256) != 0) ||
+                 (seed && json_integer_value(seed) != rt->options.seed);
     json_decref(report);
     return other;
 }

@@ -244,7 +244,18 @@ test_names_other_results() {
     local note="^$work/variant: the results there are of a run with other settings; this run will replace"
     run plain variant --steps 2 && run plain variant --steps 1 && ! says variant "other settings" &&
         sed -i 's/"spec_sha256": "[^"]*"/"spec_sha256": "another"/' "$work/variant/report.json" &&
-        run plain variant --steps 1 && says variant "$note"
+        run plain variant --steps 1 && says variant "$note" &&
+        run plain variant --steps 1 && ! says variant "other settings" &&
+        run plain variant --steps 1 --seed 5 && says variant "$note"
+}
+
+# A shorter run would replace a longer one's model. As many steps, or more, give the same and go on.
+test_names_longer_results() {
+    run plain shorter --steps 4 && run plain shorter --steps 4 && ! says shorter "the results there" || return 1
+    run plain shorter --steps 2 &&
+        says shorter "^$work/shorter: the results there are of a run of 4 steps, more than this one's 2; this run will replace" &&
+        run plain shorter --steps 4 && ! says shorter "the results there" &&
+        run plain shorter --steps 0 && ! says shorter "the results there are"
 }
 
 # Started as by nohup.
