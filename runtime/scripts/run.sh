@@ -8,8 +8,9 @@
 #                            [OPTION OF THE PROGRAM]...
 #
 # GEN is the compiler; DEVICE, JIT and NP (number of processes) are passed to the program's Makefile. With
-# BUILT=1 it is not said that programs are built, because the caller has built and said so. With IN_STUDY=1, output
-# is a log, and file 7 what the user sees.
+# BUILT=1 it is not said that programs are built, because the caller has built and said so. With CONTINUE=1, a
+# run of --spec that was cut short goes on without --resume. With IN_STUDY=1, output is a log, and file 7 what the
+# user sees.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
@@ -140,12 +141,17 @@ lacking() {
     [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
 }
 
+# newest_record CHECKPOINTS: prints the path of meta.json of the checkpoint that was written last.
+newest_record() {
+    grep -Hs '"sequence":' "$1"/step_*/meta.json | sed 's/\(.*\):.*: *\([0-9]*\).*/\2 \1/' | sort -n |
+        sed -n '$s/^[0-9]* //p'
+}
+
 # resumes SPEC CHECKPOINTS: whether the newest checkpoint is of the training that SPEC describes now, as an
 # interrupted run leaves it; says so if it is not. Otherwise the model would be of two recipes, and recorded as
 # if it were of one.
 resumes() {
-    record=$(grep -Hs '"sequence":' "$2"/step_*/meta.json | sed 's/\(.*\):.*: *\([0-9]*\).*/\2 \1/' | sort -n |
-        sed -n '$s/^[0-9]* //p')
+    record=$(newest_record "$2")
     how=$(otherwise_trained "$1" "$record")
     [ -n "$how" ] || return 0
     echo "it starts from the beginning, because ${record%/*} was trained $how"
@@ -166,7 +172,11 @@ train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
-    [ -n "$lacks" ] || { warn_of_other_base "$base_spec" "$base_model"; return 0; }
+    if [ -z "$lacks" ]; then
+        [ -z "${CONTINUE-}" ] || echo "$base_model is trained already"
+        warn_of_other_base "$base_spec" "$base_model"
+        return 0
+    fi
     announce "training $base_spec first, because $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
@@ -199,6 +209,14 @@ out_folder() {
     echo "$out"
 }
 
+# cut_short: whether the checkpoint of the program that was written last is not that of its results, and can be
+# resumed.
+cut_short() {
+    last=$(newest_record "$program/out/checkpoints") && [ -n "$last" ] &&
+        ! grep -qs "\"state_crc32\": \"$(recorded "$last" state_crc32)\"" "$program/out/report.json" &&
+        resumes "$spec" "$program/out/checkpoints"
+}
+
 # starts OPTION...: whether the program has nothing to resume because only its base was interrupted.
 starts() { [ -n "$trained" ] && [ -z "$(ls "$(out_folder "$@")/checkpoints" 2>/dev/null)" ]; }
 
@@ -210,5 +228,6 @@ case " $* " in
 esac
 options=$*
 ! starts "$@" || options=$(without_resume "$@")
+[ -z "${CONTINUE-}" ] || ! cut_short || options="$options --resume"
 # A signal to this script alone reaches the program through make.
 run_program "$program" "$options" "${NP-}" exec

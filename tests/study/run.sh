@@ -317,15 +317,26 @@ study_waits_for_the_device() {
         [ ! -e $work/no_gpu/r4/run.log ] && [ ! -e $work/no_gpu/r8/obj ]
 }
 
-# In a tree of its own, with a make that only says whether the programs are ready.
-demo_keeps_results_until_it_can_run() {
-    local tree=$work/demo top=$PWD
-    mkdir -p $tree/bin $tree/build/base_tiny/out $tree/build/lora_r16/out && ln -s "$top/runtime" "$top/specs" $tree/ &&
-        printf '#!/bin/sh\ncase "$*" in *" run "*) exit 1 ;; *) exit $READY ;; esac\n' >$tree/bin/make &&
-        chmod +x $tree/bin/make || return
+# In a tree of its own, with a make that only says whether the programs are ready, and what would run. A second
+# demo goes on where the first was cut short, and takes a base that is trained.
+demo_keeps_what_is_there() {
+    local tree=$work/demo top=$PWD base=build/base_tiny/out adapter=build/lora_r16/out
+    mkdir -p $tree/bin $tree/$base/checkpoints/step_7 $tree/$adapter && ln -s "$top/runtime" "$top/specs" $tree/ &&
+        printf '#!/bin/sh\ncase "$*" in *" run "*) echo "ran $*"; exit 1 ;; *) exit $READY ;; esac\n' >$tree/bin/make &&
+        printf '#!/bin/sh\n' >$tree/build/inputs && chmod +x $tree/bin/make $tree/build/inputs || return
     set -- env PATH="$top/$tree/bin:$PATH" GEN="$(realpath "$gen")" runtime/scripts/demo.sh
-    (cd $tree && ! READY=1 "$@" >/dev/null && [ -d build/base_tiny/out ] && [ -d build/lora_r16/out ] &&
-        ! READY=0 "$@" >/dev/null && [ ! -e build/base_tiny/out ] && [ ! -e build/lora_r16/out ])
+    printf '{\n  "sequence": 1,\n  "state_crc32": "aa"\n}\n' >$tree/$base/checkpoints/step_7/meta.json
+    demo_runs() { # OPTIONS PROGRAM [SAYS]
+        (cd $tree && find $base $adapter | sort >before && ! READY=0 "${demo[@]}" >said 2>&1 &&
+            find $base $adapter | sort | cmp - before) && grep -c '^ran ' $tree/said | grep -qx 1 &&
+            says "^ran .* -C build/$2 run .* ARGS=$1\$" $tree/said && says "${3-}" $tree/said
+    }
+    local demo=("$@")
+    (cd $tree && ! READY=1 "$@" >said && [ -d $base/checkpoints/step_7 ]) && demo_runs --resume base_tiny || return
+    mkdir $tree/$base/model && touch $tree/$base/model/config.json && cp -r $tree/$base/checkpoints $tree/$adapter &&
+        demo_runs ' *--resume' lora_r16 "^$base/model is trained already\$" &&
+        echo '"state_crc32": "aa"' >$tree/$adapter/report.json &&
+        demo_runs '' lora_r16 "^$adapter has the results of an earlier run, which this one replaces"
 }
 
 # Generated data that a variant inherits are made too, and those of what was generated last.
@@ -407,7 +418,7 @@ attempt "make run checks the number of processes" wrong_numbers_of_processes
 attempt "make run checks the number of processes against the spec" wrong_numbers_for_specs
 attempt "kernels wait for the device" kernels_wait_for_the_device
 attempt "a study waits for the device" study_waits_for_the_device
-attempt "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
+attempt "make demo keeps what is there" demo_keeps_what_is_there
 attempt "make run makes inherited data" make_run_makes_inherited_data
 attempt "make clean keeps results" make_clean_keeps_results
 attempt "make small takes few steps" make_small_takes_few_steps
