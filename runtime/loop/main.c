@@ -223,6 +223,8 @@ static void open_all(Rt *rt) {
     fill_state(rt);
     agree_on_step(rt);
     cards_open(rt);
+    for (int card = 0; card < rt->card_count; card++)
+        profile_know_streams(card_at(rt, card));
     graphs_open(rt);
 }
 

@@ -18,6 +18,7 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGNMENT = 8 };
     X(GetTimestamp)              \
     X(GetResultString)           \
     X(GetCallbackName)           \
+    X(GetStreamIdEx)             \
     X(ActivityRegisterCallbacks) \
     X(ActivityEnable)            \
     X(ActivityDisable)           \
@@ -36,11 +37,19 @@ static const CUpti_ActivityKind activities[] = {
     CUPTI_ACTIVITY_KIND_MEMCPY2 /* from card to card */, CUPTI_ACTIVITY_KIND_MEMSET,
     CUPTI_ACTIVITY_KIND_DRIVER};
 
+typedef struct {
+    int card;
+    RtStream stream;
+    uint32_t id; /* of records */
+} KnownStream;
+
 struct Profile {
     ProfileRecord *records;
     int64_t count, capacity;
     char **names; /* interned: equal names are equal pointers */
     int name_count;
+    KnownStream *streams;
+    int stream_count;
     int64_t first_step, steps, dropped;
     uint32_t version;
     uint64_t origin;
@@ -287,9 +296,36 @@ void profile_close(Profile *p) {
     for (int i = 0; i < p->name_count; i++)
         free(p->names[i]);
     free(p->names);
+    free(p->streams);
     free(p->records);
     pthread_mutex_destroy(&p->lock);
     free(p);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+void profile_know_streams(const Rt *card) {
+    Profile *p = card->profile;
+    if (!p)
+        return;
+    size_t count = (size_t)p->stream_count + RT_STREAMS;
+    p->streams = realloc(p->streams, sizeof *p->streams * count);
+    if (!p->streams)
+        rt_fail("out of memory while profiling");
+    for (int i = 0; i < RT_STREAMS; i++) {
+        KnownStream *known = &p->streams[p->stream_count];
+        *known = (KnownStream){.card = card->card, .stream = (RtStream)i};
+        p->stream_count +=
+            cupti.GetStreamIdEx(card->context, card->streams[i], 0, &known->id) == CUPTI_SUCCESS;
+    }
+}
+
+const char *profile_stream_name(const Profile *p, int card, uint32_t stream) {
+    static const char *const names[RT_STREAMS] = {"compute", "communication", "side", "copy"};
+    for (int i = 0; i < p->stream_count; i++)
+        if (p->streams[i].card == card && p->streams[i].id == stream)
+            return names[p->streams[i].stream];
+    return NULL;
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */

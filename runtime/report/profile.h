@@ -37,6 +37,13 @@ typedef struct {
 Profile *profile_open(Rt *rt);
 void profile_close(Profile *profile); /* NULL is allowed */
 
+/* Lets records of a card's streams be told by what the streams are for. Call it once the card
+ * is open. Does nothing without a profile. */
+void profile_know_streams(const Rt *card);
+/* Returns what a stream of a card is for, by the number that records give it; NULL: unknown, as for
+ * those that the driver makes for the branches of a graph. */
+const char *profile_stream_name(const Profile *profile, int card, uint32_t stream);
+
 /* Both wait for the device, so that the window contains exactly the work enqueued between the two
  * calls: whole steps, of which the first one has this number, as in loss.csv. NULL is allowed. */
 void profile_begin(Profile *profile, int64_t first_step);

@@ -21,10 +21,15 @@ static int host_process(int rank) { return 2 * rank + 1; }
 
 static int device_process(int rank) { return 2 * rank + 2; }
 
+/* The card's number in this process. */
+static int card_of(const Rt *rt, const ProfileRecord *r) {
+    return rt->card_count > 1 ? (int)r->device : 0;
+}
+
 static int process_of(const Rt *rt, const ProfileRecord *r) {
     if (r->kind == PROFILE_API)
         return host_process(rt->rank);
-    return device_process(rt->card_count > 1 ? (int)r->device : rt->rank);
+    return device_process(rt->card_count > 1 ? card_of(rt, r) : rt->rank);
 }
 
 /* The trace event format counts in microseconds; three decimals keep every nanosecond. */
@@ -45,6 +50,30 @@ static void print_process(FILE *out, const Rt *rt, int process, const char *name
             process);
     print_string(out, rt->ranks > 1 ? text : name);
     fputs("}}", out);
+}
+
+/* Whether a record is the first one of its stream. */
+static bool is_first(const Profile *p, int64_t index) {
+    const ProfileRecord *r = profile_record(p, index);
+    for (int64_t i = 0; i < index; i++) {
+        const ProfileRecord *other = profile_record(p, i);
+        if (other->kind != PROFILE_API && other->device == r->device && other->stream == r->stream)
+            return false;
+    }
+    return true;
+}
+
+/* Streams that have records are rows, each with its purpose. */
+static void print_streams(FILE *out, const Rt *rt) {
+    for (int64_t i = 0; i < profile_count(rt->profile); i++) {
+        const ProfileRecord *r = profile_record(rt->profile, i);
+        const char *name = profile_stream_name(rt->profile, card_of(rt, r), r->stream);
+        if (r->kind != PROFILE_API && name && is_first(rt->profile, i))
+            fprintf(out,
+                    ",\n{\"ph\": \"M\", \"pid\": %d, \"tid\": %u, \"name\": \"thread_name\", "
+                    "\"args\": {\"name\": \"%s\"}}",
+                    process_of(rt, r), r->stream, name);
+    }
 }
 
 static void print_arguments(FILE *out, const ProfileRecord *r) {
@@ -100,6 +129,7 @@ static void print_events(FILE *out, const Rt *rt) {
         fputs(",\n", out);
         print_process(out, rt, device_process(card), name);
     }
+    print_streams(out, rt);
     for (int64_t i = 0; i < profile_count(rt->profile); i++) {
         fputs(",\n", out);
         print_event(out, rt, profile_record(rt->profile, i), origin);

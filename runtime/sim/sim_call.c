@@ -64,6 +64,11 @@ void sim_trace_attach(void) {
     sim_traceable = true;
 }
 
+uint32_t sim_stream_id(CUstream stream) {
+    CALL("sim_stream_id");
+    return stream_of(stream)->id;
+}
+
 void sim_trace_pause(void) {
     pthread_once(&once, open_driver);
     pthread_mutex_lock(&lock);

@@ -404,6 +404,14 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
     return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id) {
+    (void)context, (void)per_thread;
+    if (!id)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *id = sim_stream_id(stream);
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiFinalize(void) {
     sim_trace(NULL);
     return cuptiActivityFlushAll(0);

@@ -4,6 +4,7 @@
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
 
+#include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,8 @@ typedef struct SimKernelCount SimKernelCount;
 void sim_trace(SimTracer tracer);
 /* Call when the profiler is initialised: older graphs cannot be launched while it traces. */
 void sim_trace_attach(void);
+/* Returns the number that records give a stream. */
+uint32_t sim_stream_id(CUstream stream);
 /* No record is written between these two calls, which hold the driver's lock. */
 void sim_trace_pause(void);
 void sim_trace_resume(void);

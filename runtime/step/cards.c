@@ -90,6 +90,8 @@ void cards_open(Rt *rt) {
     enter(rt);
 }
 
+Rt *card_at(Rt *rt, int number) { return number ? rt->cards->card[number] : rt; }
+
 void cards_close(Rt *rt) {
     struct RtCards *cards = rt->cards;
     if (!cards)

@@ -7,6 +7,8 @@
 /* Opens the other cards and copies to them the part of STATE that they need. */
 void cards_open(Rt *rt);
 void cards_close(Rt *rt);
+/* The card of a number from 0 to rt->card_count - 1; 0 is rt itself. */
+Rt *card_at(Rt *rt, int number);
 
 /* Runs training's micro-step `index`, with the update if it is the last of its step: sends a batch
  * to each card and runs the phases in order. Returns true if a phase ended the step. */

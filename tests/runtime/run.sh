@@ -606,7 +606,12 @@ test_out_of_memory() {
 
 test_profiling() {
     run profiled profiled_out && same_results learns profiled_out &&
-        [ -s "$work/profiled_out/trace.json" ] && [ -s "$work/profiled_out/cuda_gpu_kern_sum.csv" ]
+        [ -s "$work/profiled_out/trace.json" ] && [ -s "$work/profiled_out/cuda_gpu_kern_sum.csv" ] || return 1
+    local stream
+    for stream in compute copy; do
+        [ "$(grep -c "\"name\": \"thread_name\", \"args\": {\"name\": \"$stream\"}" "$work/profiled_out/trace.json")" = 1 ] ||
+            return 1
+    done
 }
 
 # recorded OUT CATEGORY: prints the number of such records in the trace.

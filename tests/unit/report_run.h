@@ -113,6 +113,11 @@ static CUptiResult get_callback_name(CUpti_CallbackDomain domain, uint32_t id, c
     *name = id == 7 ? "cuLaunchKernel" : NULL;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
+static CUptiResult get_stream_id(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id) {
+    (void)context, (void)per_thread;
+    *id = (uint32_t)(uintptr_t)stream;
+    return stream ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
+}
 static CUptiResult register_callbacks(CUpti_BuffersCallbackRequestFunc on_request,
                                       CUpti_BuffersCallbackCompleteFunc on_complete) {
     request = on_request;
@@ -185,6 +190,7 @@ void *dynlib_symbol(Library library, const char *name) {
         S(cuptiGetTimestamp, get_timestamp),
         S(cuptiGetResultString, get_result_string),
         S(cuptiGetCallbackName, get_callback_name),
+        S(cuptiGetStreamIdEx, get_stream_id),
         S(cuptiActivityRegisterCallbacks, register_callbacks),
         S(cuptiActivityEnable, enable),
         S(cuptiActivityDisable, disable),

@@ -147,6 +147,21 @@ static void traces_of_ranks_are_one(void **state) {
     json_decref(trace);
 }
 
+/* Only streams that have records are rows. */
+static void streams_are_named(void **state) {
+    (void)state;
+    rt.streams[RT_STREAM_SIDE] = (CUstream)13;
+    rt.streams[RT_STREAM_COPY] = (CUstream)14;
+    profiled_run();
+    profile_know_streams(&rt);
+    rt.streams[RT_STREAM_SIDE] = rt.streams[RT_STREAM_COPY] = NULL;
+    write_trace();
+    assert_text("trace.json", "{\"ph\": \"M\", \"pid\": 2, \"tid\": 13, \"name\": \"thread_name\", "
+                              "\"args\": {\"name\": \"side\"}},\n");
+    assert_no_text("trace.json", "\"tid\": 14");
+    json_decref(json_of("trace.json"));
+}
+
 /* 1000 ns, of which 300 overlap other kernels: 100 the first gemm and 200 the second. */
 static void collectives_have_times(void **state) {
     (void)state;
@@ -288,6 +303,7 @@ int main(void) {
         T(events_lie_on_one_clock),
         T(a_window_may_be_one_step),
         T(traces_of_ranks_are_one),
+        T(streams_are_named),
         T(collectives_have_times),
         T(collectives_without_a_window_are_not_measured),
         T(memsets_of_graphs_are_no_kernels),
