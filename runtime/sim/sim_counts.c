@@ -15,7 +15,7 @@ typedef struct Named {
     uint64_t count;
 } Named;
 
-enum { MAX_NAMES = 256 };
+enum { MAX_NAMES = 1024 };
 
 static struct {
     SimKernelCount *kernels, **last_kernel;

@@ -4,6 +4,7 @@
  */
 #include "sim_cublaslt.h"
 #include "sim_enqueue.h"
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,17 +328,64 @@ static cublasStatus_t check_memory(const Gemm *g) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static const char *name_of(const Gemm *g) {
+/* ---- Names ------------------------------------------------------------------------------- */
+
+static const char *precision_of(const Gemm *g) {
     switch (g->a.type) {
     case CUDA_R_64F:
-        return "sim_gemm_f64";
+        return "f64";
     case CUDA_R_16F:
-        return "sim_gemm_f16";
+        return "f16";
     case CUDA_R_16BF:
-        return "sim_gemm_bf16";
+        return "bf16";
     default:
-        return g->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "sim_gemm_tf32" : "sim_gemm_f32";
+        return g->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "tf32" : "f32";
     }
+}
+
+/* Returns the one copy of a name, because names are compared by address. */
+static const char *kept_name(const char *name) {
+    static struct Name {
+        struct Name *next;
+        char text[];
+    } *names;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    struct Name *found = names;
+    while (found && strcmp(found->text, name) != 0)
+        found = found->next;
+    if (!found && (found = malloc(sizeof *found + strlen(name) + 1))) {
+        memcpy(found->text, name, strlen(name) + 1);
+        found->next = names;
+        names = found;
+    }
+    pthread_mutex_unlock(&lock);
+    return found ? found->text : "sim_gemm";
+}
+
+/* Appends words and a number, or nothing if it is the usual one. */
+static void add_unusual(char name[256], const char *words, int64_t number, int64_t usual) {
+    size_t length = strlen(name);
+    if (number != usual)
+        snprintf(name + length, 256 - length, "_%s%lld", words, (long long)number);
+}
+
+/* The precision, then the name of the product in the plan (gemm_name in the compiler), whose matrices
+ * are stored by rows: the transpose of d is that of b times that of a. */
+static const char *name_of(const Gemm *g) {
+    char name[256];
+    long long m = g->d.columns, n = g->d.rows, k = g->a.columns;
+    const bool a_plain = g->b.row_stride == 1, b_plain = g->a.row_stride == 1;
+    snprintf(name, sizeof name, "sim_%s_gemm_%lldx%lldx%lld_%c%c", precision_of(g), m, n, k,
+             a_plain ? 'n' : 't', b_plain ? 'n' : 't');
+    add_unusual(name, "a", g->b.row_stride * g->b.column_stride, a_plain ? k : m);
+    add_unusual(name, "b", g->a.row_stride * g->a.column_stride, b_plain ? n : k);
+    add_unusual(name, "c", g->d.row_stride * g->d.column_stride, n);
+    add_unusual(name, "batch", g->batches, 1);
+    size_t length = strlen(name);
+    snprintf(name + length, sizeof name - length, "%s%s", g->beta != 0 ? "_add" : "",
+             g->bias ? "_bias" : "");
+    return kept_name(name);
 }
 
 static int number_of(const cublasLtMatmulAlgo_t *algorithm) { return (int)algorithm->data[0]; }

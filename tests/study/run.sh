@@ -357,6 +357,12 @@ samples_of_last() {
         says '^runtime/scripts/samples.sh lines ' $work/said
 }
 
+# products_have_planned_names PROGRAM: the simulated device's records of products have the names of the plan.
+products_have_planned_names() {
+    sed -n 's/.*,sim_f32_\(gemm_.*\)/"\1"/p' "$1/out/cuda_gpu_kern_sum.csv" >$work/products &&
+        [ -s $work/products ] && ! grep -o '"gemm_[^"]*"' "$1/plan.json" | grep -vxFf - $work/products
+}
+
 # make small runs a few steps, also of a study's points and of a variant's study, in a separate
 # folder, and keeps SET and ARGS.
 make_small_takes_few_steps() {
@@ -368,7 +374,8 @@ make_small_takes_few_steps() {
         says '--program .build/small_variant-small/points. -- --seed 3' $work/said || return
     make -s small SPEC=$work/named_alone.toml SET=adapter.r=2 ARGS='--seed 3' >$work/said || { cat $work/said; return 1; }
     says '^step 4/4 ' $work/said && says '^r = 2' build/named_alone-small/spec.toml &&
-        says '"profiling_window": [{]' build/named_alone-small/out/report.json
+        says '"profiling_window": [{]' build/named_alone-small/out/report.json &&
+        products_have_planned_names build/named_alone-small
     local code=$?
     rm -rf build/named_alone-small
     [ $code -eq 0 ] && ! make -s small 2>$work/refusal && says '^error: make small SPEC=FILE' $work/refusal
