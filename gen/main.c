@@ -154,15 +154,16 @@ static void show_scaling(Arena *arena, const Cli *cli) {
 static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const SweepPoint *point,
                         Plans plans, const char *folder) {
     const Plan *unfit = plans_unfit(plans);
-    if (!sweep->swept) /* a study has many: see each program's plan.txt, or --plan --point */
-        print_plan(plans);
     if (unfit && sweep->swept) {
         warn_unfit(unfit, sweep, point);
         return false;
     }
+    if (!unfit) /* before the plan is printed, which would bury an error */
+        write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
+    if (!sweep->swept) /* a study has many: see each program's plan.txt, or --plan --point */
+        print_plan(plans);
     if (unfit)
         plan_require_fit(unfit);
-    write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
     if (!sweep->swept) {
         if (forget_study(arena, folder))
             remove_job(folder); /* of its points */
