@@ -232,6 +232,8 @@ double rt_figure(RtDtype dtype, const void *values, int64_t i) {
     return isnan(value) ? NAN : value;
 }
 
+double rt_six_decimals(double value) { return fabs(value) < 0.5e-6 ? 0 : value; }
+
 void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
     switch (dtype) {
     case RT_F64:

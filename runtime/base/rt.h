@@ -36,6 +36,8 @@ const char *rt_dtype_name(RtDtype dtype); /* as in safetensors: "F32", "BF16", .
 double rt_get(RtDtype dtype, const void *values, int64_t i);
 /* For printing: a NaN, whose sign says nothing, has none. */
 double rt_figure(RtDtype dtype, const void *values, int64_t i);
+/* For "%.6f", which would print a negative number that it shows no digit of as -0.000000. */
+double rt_six_decimals(double value);
 void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* rounds to nearest even */
 void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, int64_t count);
 

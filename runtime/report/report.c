@@ -435,10 +435,10 @@ static void print_data(FILE *out, const Rt *rt) {
 static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEvaluation *found) {
     char name[64];
     snprintf(name, sizeof name, "held-out loss %s", when);
-    line(out, name, "%.6f", found->loss, NAN);
+    line(out, name, "%.6f", rt_six_decimals(found->loss), NAN);
     for (int i = 0; i < rt->program->metric_count; i++) {
         snprintf(name, sizeof name, "held-out %s %s", rt->program->metrics[i].name, when);
-        line(out, name, "%.6f", isnan(found->loss) ? NAN : found->metrics[i], NAN);
+        line(out, name, "%.6f", isnan(found->loss) ? NAN : rt_six_decimals(found->metrics[i]), NAN);
     }
 }
 

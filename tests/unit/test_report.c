@@ -211,6 +211,11 @@ static void evaluations_are_reported(void **state) {
     assert_text("report.txt", "held-out top1 before                         0.125000");
     assert_text("report.txt", "held-out top5 after                          1.000000");
     assert_text("report.txt", "held-out images                                    96");
+    rt.measured.before.metrics[0] = -4e-7;
+    rt.measured.after.metrics[1] = -6e-7;
+    write_report();
+    assert_text("report.txt", "held-out top1 before                         0.000000");
+    assert_text("report.txt", "held-out top5 after                         -0.000001");
     assert_text("report.txt", "images a second, all cards                      20000");
 }
 
