@@ -116,8 +116,14 @@ run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 
 # Runs a few steps of each point, in a separate folder. Compiling kernels takes most of the time.
 sweep  = $(shell ./$(GEN) --print-spec $(spec) $(settings) 2>&1 | grep -m 1 '^# point ')
-few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
-    $(if $(sweep),benchmark.repeats=1)
+few    = training.steps=4 data.eval_batches=1 $(window) $(if $(sweep),benchmark.repeats=1)
+# The profiled window ends with the last step, of which SET may name fewer. SET may also turn it off.
+window = $(if $(filter profiling.enabled=false,$(SET)),,profiling.enabled=true \
+    $(or $(window_of_$(lastword $(patsubst training.steps=%,%,$(filter training.steps=%,$(SET))))),$(window_of_4)))
+window_of_1 := profiling.start_step=0 profiling.steps=1
+window_of_2 := profiling.start_step=1 profiling.steps=1
+window_of_3 := profiling.start_step=1 profiling.steps=2
+window_of_4 := profiling.start_step=2 profiling.steps=2
 small: to = build/$(shell basename -s .toml -- $(spec) | tr -c 'A-Za-z0-9._\n-' _)-small
 small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@$(MAKE) --no-print-directory -s -f runtime/target.mk DEVICE=$(DEVICE) >/dev/null

@@ -366,12 +366,18 @@ products_have_planned_names() {
 # make small runs a few steps, also of a study's points and of a variant's study, in a separate
 # folder, and keeps SET and ARGS.
 make_small_takes_few_steps() {
+    local set
     printf 'extends = "%s"\n' $work/named.toml >$work/small_variant.toml
     make -s -n small SPEC=$work/named_alone.toml >$work/said && says '--program .build/named_alone-small. --' $work/said &&
         ! grep -q repeats $work/said || return
     make -s -n small SPEC=$work/small_variant.toml SET=optimizer.lr=0.5 ARGS='--seed 3' >$work/said &&
         says '--set benchmark.repeats=1 ' $work/said && says "--set 'optimizer.lr=0.5' -o .build/small_variant-small" $work/said &&
         says '--program .build/small_variant-small/points. -- --seed 3' $work/said || return
+    for set in training.steps={1,2,3} "profiling.enabled=false training.steps=3"; do
+        (eval "$(make -s -n small SPEC=$work/named_alone.toml SET="$set" | grep -v 'target.mk' |
+            sed -n 's,^\(./gpuopt-gen .*\) -o .*,\1 -o '$work'/small,p')") >$work/said 2>$work/refusal && [ ! -s $work/refusal ] &&
+            says "^steps = ${set##*=}\$" $work/small/spec.toml || { cat $work/refusal; return 1; }
+    done
     make -s small SPEC=$work/named_alone.toml SET=adapter.r=2 ARGS='--seed 3' >$work/said || { cat $work/said; return 1; }
     says '^step 4/4 ' $work/said && says '^r = 2' build/named_alone-small/spec.toml &&
         says '"profiling_window": [{]' build/named_alone-small/out/report.json &&
