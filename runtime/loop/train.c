@@ -269,6 +269,15 @@ static bool keeps_results(const Rt *rt) {
     return true;
 }
 
+/* The results' folder as one would type it here, unless --out gave it. */
+static const char *shown_folder(const Rt *rt) {
+    char here[RT_MAX_PATH];
+    const char *dir = rt->options.out_dir;
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    bool below = length > 1 && strncmp(dir, here, length) == 0 && dir[length] == '/';
+    return below && !rt->options.out_given ? dir + length + 1 : dir;
+}
+
 /* Writes the checkpoint first, so that nothing after it can lose the training. Rank 0 writes, with
  * the parts of the other ranks. */
 static void finish(Rt *rt) {
@@ -298,7 +307,7 @@ static void finish(Rt *rt) {
     }
     trace_write(rt); /* last, because nothing has checked that its files can be written */
     if (!kept)
-        printf("results: %s\n", rt->options.out_dir);
+        printf("results: %s\n", shown_folder(rt));
 }
 
 static void check_checkpoints(const char *dir) {

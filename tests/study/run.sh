@@ -379,7 +379,7 @@ make_small_takes_few_steps() {
             says "^steps = ${set##*=}\$" $work/small/spec.toml || { cat $work/refusal; return 1; }
     done
     make -s small SPEC=$work/named_alone.toml SET=adapter.r=2 ARGS='--seed 3' >$work/said || { cat $work/said; return 1; }
-    says '^step 4/4 ' $work/said && says '^r = 2' build/named_alone-small/spec.toml &&
+    says '^step 4/4 ' $work/said && says '^results: build/named_alone-small/out$' $work/said && says '^r = 2' build/named_alone-small/spec.toml &&
         says '"profiling_window": [{]' build/named_alone-small/out/report.json &&
         products_have_planned_names build/named_alone-small
     local code=$?
