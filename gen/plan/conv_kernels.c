@@ -27,7 +27,7 @@ enum {
     ENOUGH_WARPS = 16,      /* of a multiprocessor, to hide each other's waits */
     PART_THREADS = 256,     /* of a block that adds up parts */
     PARTS_OF_A_THREAD = 16, /* at most, of an element, before threads share them */
-    MOST_SHARES = 8,        /* threads that share them */
+    MOST_SHARES = 32,       /* threads that share them: then a block reads 32 bytes of each part */
     PLACES_AT_ONCE = 8,     /* most places that one access may move */
     FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
     WGMMA_DEPTH = 64,

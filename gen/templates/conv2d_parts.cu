@@ -2,7 +2,7 @@
  *
  *     partial [parts, elements] dense    dw [elements] dense
  *
- * Launch geometry: threads 256, shares 1, 2, 4 or 8, grid (ceil(elements * shares / 256)), shared
+ * Launch geometry: threads 256, shares 1, 2, 4 ... 32, grid (ceil(elements * shares / 256)), shared
  * bytes 256 * sizeof(acc). Bytes: partial and dw once (dw is also read if ACCUMULATE). FLOPs:
  * parts * elements.
  *

@@ -477,8 +477,8 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
-/* Columns of a panel and of a narrow one. */
-static constexpr int PANEL = 64, NARROW_PANEL = 32;
+/* Columns of a panel; a narrow one has half of them. */
+static constexpr int PANEL = 64;
 
 /* Where 16 bytes of a panel's row are: number `chunk` of them, if there were no swizzle. */
 template <int COLUMNS> static __device__ __forceinline__ int swizzled(int row, int chunk) {
