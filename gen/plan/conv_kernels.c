@@ -14,8 +14,8 @@
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
-/* Chosen, but for the depths and PLACES_AT_ONCE, which follow from the templates. GPUs have measured
- * only whole steps with these kernels (tests/bench/results). */
+/* Chosen, but for the depths and PLACES_AT_ONCE, which follow from the templates. An H100 has compared
+ * the stages and tiles of wgmma with others (tests/bench/results/convolutions-nvidia-h100.txt). */
 enum {
     /* Fewest places that are worth a block and a partial sum: where tensor cores read vectors, eight
      * of their steps in 16 bits, or four of wgmma. Single elements are read without cp.async, so a
