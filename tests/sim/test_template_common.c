@@ -74,8 +74,8 @@ static void print_sections(FILE *out, const char *text, const char *marker) {
 }
 
 void template_prelude(FILE *out, const char *file) {
-    char *text = read_template(file), *other = strstr(text, "//@prelude ");
-    if (other) {
+    char *text = read_template(file);
+    for (const char *other = text; (other = strstr(other, "//@prelude ")) != NULL;) {
         other += strlen("//@prelude ");
         char *line = strndup(other, strcspn(other, "\n"));
         template_prelude(out, line);
