@@ -151,7 +151,9 @@ TABLE
         for variant in no_fusion whole_head all_rows small_chunks recompute; do
             echo "$case fp64 $variant"
         done
-        [ "$case" = pretrain_tied ] || echo "$case fp64 no_bordered"
+    done
+    for case in demo odd packed qlora; do # those with an adapter
+        echo "$case fp64 no_bordered"
     done
     for case in demo odd; do
         for variant in no_graph no_overlap one_stream; do # what the launches are does not matter
