@@ -29,10 +29,10 @@ static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op);
 /* Whether a body after the op reads any of v, under whatever name. */
 static bool part_read_by_body(const GraphUses *uses, const Op *op, const Value *v) {
     for (const Value *view = v->storage->views; view; view = view->next_view) {
-        int readers;
-        Op *const *reader = use_readers(uses, view, &readers);
+        int readers = 0;
+        Op *const *reader = value_overlaps(view, v) ? use_readers(uses, view, &readers) : NULL;
         for (int i = 0; i < readers; i++)
-            if (reader[i]->id > op->id && has_body(reader[i]) && value_overlaps(view, v))
+            if (reader[i]->id > op->id && has_body(reader[i]))
                 return true;
     }
     return false;
@@ -58,8 +58,8 @@ static double share_handed_on(const GraphUses *uses, const Op *body, const Value
     if (writer)
         return hands_on(writer);
     for (const Value *view = v->storage->views; view; view = view->next_view) {
-        writer = use_maker(uses, view);
-        if (writer && writer->id < body->id && hands_on(writer) && value_overlaps(view, v))
+        writer = value_overlaps(view, v) ? use_maker(uses, view) : NULL;
+        if (writer && writer->id < body->id && hands_on(writer))
             bytes += (double)value_bytes(view);
     }
     return fmin(bytes / (double)value_bytes(v), 1);
