@@ -406,9 +406,9 @@ static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     bool vectors = c->tensor_cores && (c->y->plane || window_vector(c) > 1);
     int64_t most = ceil_div(value_rows(c->y), vectors ? LEAST_PART_IN_VECTORS : LEAST_PART);
     int64_t enough = blocks_of_enough_warps(plan, c) / tiles;
-    int64_t best = enough > 1 && enough <= most ? enough : 1;
     if (c->tensor_cores && !vectors)
         return smaller(larger(enough, 1), most);
+    int64_t best = enough > 1 && enough <= most ? enough : 1;
     int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
     for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks;
          parts++)
