@@ -646,8 +646,8 @@ mutant more_exposed_than_exchanged gen/plan/predict.c 'fmin(waited, all)' 'waite
 mutant exposed_beside_the_host gen/plan/figures.c \
     'plan->device_ms - plan->exposed_ms;' 'plan->device_ms - 0 * plan->exposed_ms;' build/unit/test_predict
 mutant decoded_weights_pass_memory gen/plan/predict.c \
-    'return readers > 0 || part_read_by_body(uses, op, v);' \
-    'return readers > 0 && part_read_by_body(uses, op, v);' build/unit/test_predict
+    'return readers > 0 || part_read_by_body(least, op, v);' \
+    'return readers > 0 && part_read_by_body(least, op, v);' build/unit/test_predict
 mutant decoded_weights_read_from_memory gen/plan/predict.c \
     'return fmin(bytes / (double)value_bytes(v), 1);' 'return 0 * bytes;' build/unit/test_predict
 mutant whole_table_written gen/plan/predict.c \

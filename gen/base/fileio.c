@@ -49,12 +49,12 @@ const char *file_read(Arena *arena, const char *path, size_t max_size, char **te
     return why;
 }
 
-bool file_holds(const char *path, const char *bytes, size_t size) {
+FileState file_compare(const char *path, const char *bytes, size_t size) {
     char part[16384];
     struct stat info;
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
-        return false;
+        return errno == ENOENT ? FILE_MISSING : FILE_OTHER;
     bool same = !fstat(file, &info) && S_ISREG(info.st_mode) && (size_t)info.st_size == size;
     for (size_t at = 0; same && at < size;) {
         ssize_t count = read(file, part, sizeof part);
@@ -62,7 +62,7 @@ bool file_holds(const char *path, const char *bytes, size_t size) {
         at += same ? (size_t)count : 0;
     }
     close(file);
-    return same;
+    return same ? FILE_SAME : FILE_OTHER;
 }
 
 static const char *write_new(const char *path, const char *bytes, size_t size) {
@@ -76,12 +76,7 @@ static const char *write_new(const char *path, const char *bytes, size_t size) {
     return reason ? strerror(reason) : NULL;
 }
 
-const char *file_write(const char *path, const char *bytes, size_t size, bool *changed) {
-    bool same = file_holds(path, bytes, size);
-    if (changed)
-        *changed = !same;
-    if (same)
-        return NULL;
+const char *file_write(const char *path, const char *bytes, size_t size) {
     Arena arena = {0};
     char *temporary = arena_printf(&arena, "%s.tmp%ld", path, (long)getpid());
     const char *why = write_new(temporary, bytes, size);

@@ -26,7 +26,7 @@ typedef struct {
     size_t size;
     const char *hash; /* SHA-256 in hex */
     char *emitted;    /* the text, if it must be freed */
-    bool there;       /* the file on disk has this text already */
+    FileState state;  /* of the file on disk, beside this text */
 } File;
 
 typedef struct {
@@ -178,8 +178,8 @@ static bool is_edited(Output *o, const char *name) {
 
 static void find_files(Output *o) {
     for (int i = 0; i < o->count; i++)
-        o->files[i].there =
-            file_holds(path_of(o, o->files[i].name), o->files[i].text, o->files[i].size);
+        o->files[i].state =
+            file_compare(path_of(o, o->files[i].name), o->files[i].text, o->files[i].size);
 }
 
 /* `make run` alone may stand for another program: it runs what was generated last. */
@@ -190,7 +190,7 @@ static void refuse_edited(Output *o) {
                      "overwrites it; -o DIR writes elsewhere",
                      o->run);
     for (int i = 0; i < o->count; i++)
-        if (!o->files[i].there && is_edited(o, o->files[i].name))
+        if (o->files[i].state == FILE_OTHER && is_edited(o, o->files[i].name))
             user_error((Pos){.file = path_of(o, o->files[i].name)}, hint,
                        "this file was edited since it was generated, so nothing was written");
 }
@@ -223,9 +223,15 @@ static void write_file(Output *o, const char *name, const char *text, size_t siz
             fail_at(folder, "make the folder", error);
         o->made = folder;
     }
-    const char *error = file_write(path, text, size, NULL);
+    const char *error = file_write(path, text, size);
     if (error)
         fail_at(path, "write it", error);
+}
+
+/* Leaves a file with this text and its time stamp untouched. */
+static void update_file(Output *o, const char *name, const char *text, size_t size) {
+    if (file_compare(path_of(o, name), text, size) != FILE_SAME)
+        write_file(o, name, text, size);
 }
 
 static void write_manifest(Output *o, const char *older) {
@@ -234,7 +240,7 @@ static void write_manifest(Output *o, const char *older) {
         sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
     if (strcmp(text.text, older))
         sb_puts(&text, older);
-    write_file(o, o->list, text.text, text.length);
+    update_file(o, o->list, text.text, text.length);
     sb_free(&text);
 }
 
@@ -262,7 +268,7 @@ static void write_all(Output *o, bool force) {
      * no file seems to be edited. */
     write_manifest(o, o->manifest);
     for (int i = 0; i < o->count; i++)
-        if (!o->files[i].there)
+        if (o->files[i].state != FILE_SAME)
             write_file(o, o->files[i].name, o->files[i].text, o->files[i].size);
     write_manifest(o, "");
     if (lock >= 0)
@@ -298,7 +304,7 @@ void remove_job(const char *folder) {
 
 void write_points(const char *folder, const char *points) {
     Output o = {.folder = folder};
-    write_file(&o, "points", points, strlen(points));
+    update_file(&o, "points", points, strlen(points));
     arena_free(&o.arena);
 }
 
@@ -317,6 +323,6 @@ bool is_of_others(const char *folder) {
 void write_last(const char *path) {
     Output o = {.folder = "build"};
     const char *text = arena_printf(&o.arena, "%s\n", path);
-    write_file(&o, "last", text, strlen(text));
+    update_file(&o, "last", text, strlen(text));
     arena_free(&o.arena);
 }

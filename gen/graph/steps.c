@@ -72,6 +72,11 @@ Body *body_copy(const Body *body) {
     return copy;
 }
 
+void body_reserve(Body *body, int steps) {
+    body->steps = arena_array(body->arena, (size_t)steps, sizeof *body->steps);
+    body->capacity = steps;
+}
+
 int body_append(Body *body, Step step) {
     body->steps = arena_grow(body->arena, body->steps, body->count, &body->capacity, sizeof step);
     body->steps[body->count] = step;

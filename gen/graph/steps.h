@@ -147,6 +147,8 @@ void step_col_sum_at(Body *, Value *, int64_t row, int a);
 void step_run_sum(Body *, Value *, int64_t run, int a);
 int step_total(Body *, int a);
 
+/* Makes room for that many steps in a body that has none yet. */
+void body_reserve(Body *, int steps);
 /* Appends a step unchanged; for passes that join Bodies. */
 int body_append(Body *, Step);
 /* How many arguments a step has; a LOAD has one if it has a condition. */

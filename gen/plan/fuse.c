@@ -344,6 +344,7 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     if (!takes_part(first, second, rows, cols) || !takes_part(second, first, rows, cols))
         return NULL;
     Body *joined = body_new(first->arena, rows, cols);
+    body_reserve(joined, first->count + second->count);
     append_body(p, joined, first);
     if (!append_body(p, joined, second) || !join_writes(joined))
         return NULL;

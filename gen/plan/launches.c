@@ -83,7 +83,7 @@ static void plan_entry(Plan *plan, Entry entry) {
     for (int i = 0; i < graph->op_count; i++)
         if (loose[i])
             add_loose(&g, graph->ops[i]);
-    plan_expect_launches(plan, entry, g.count + g.count / 8); /* some ops take several */
+    plan_expect_launches(plan, entry, g.count + g.count / 2); /* some ops take several */
     for (int i = 0; i < g.count; i++)
         plan_group(&g, &g.groups[i]);
     ensure_observed(&plan->entry[entry], graph, &scratch);

@@ -21,16 +21,63 @@
 
 /* ---- least bytes ----------------------------------------------------------------------------- */
 
+/* Values by their storage, in lists. */
+typedef struct {
+    const Value **first; /* by storage id; NULL: none */
+    const Value **next;  /* by value id */
+} Views;
+
+/* Of the views of a storage, only those of which this graph knows more: an adapter's storage may have one
+ * per layer and weight, and to look through all of them for each of them would take their square. */
+typedef struct {
+    const Program *program;
+    const GraphUses *uses;
+    Views made, read; /* by an op; by a body */
+    bool *counted;    /* by value id: bodies' reads of the value from memory are counted */
+} Least;
+
 static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
 
 /* Whether a body that follows could get the op's results within the op's own kernel. */
 static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op); }
 
+static Views views_new(const Program *p, Arena *arena) {
+    return (Views){arena_array(arena, (size_t)p->storage_count + 1, sizeof(Value *)),
+                   arena_array(arena, (size_t)p->value_count + 1, sizeof(Value *))};
+}
+
+static void views_add(Views *views, const Value *v) {
+    views->next[v->id] = views->first[v->storage->id];
+    views->first[v->storage->id] = v;
+}
+
+static bool is_read_by_body(const GraphUses *uses, const Value *v) {
+    int readers;
+    Op *const *reader = use_readers(uses, v, &readers);
+    for (int i = 0; i < readers; i++)
+        if (has_body(reader[i]))
+            return true;
+    return false;
+}
+
+static Least least_new(const Program *p, const GraphUses *uses, Arena *arena) {
+    Least least = {p, uses, views_new(p, arena), views_new(p, arena),
+                   arena_array(arena, (size_t)p->value_count + 1, sizeof(bool))};
+    for (int i = 0; i < uses->value_count; i++) {
+        if (use_maker(uses, p->values[i]))
+            views_add(&least.made, p->values[i]);
+        if (is_read_by_body(uses, p->values[i]))
+            views_add(&least.read, p->values[i]);
+    }
+    return least;
+}
+
 /* Whether a body after the op reads any of v, under whatever name. */
-static bool part_read_by_body(const GraphUses *uses, const Op *op, const Value *v) {
-    for (const Value *view = v->storage->views; view; view = view->next_view) {
+static bool part_read_by_body(const Least *least, const Op *op, const Value *v) {
+    const Views *read = &least->read;
+    for (const Value *view = read->first[v->storage->id]; view; view = read->next[view->id]) {
         int readers = 0;
-        Op *const *reader = value_overlaps(view, v) ? use_readers(uses, view, &readers) : NULL;
+        Op *const *reader = value_overlaps(view, v) ? use_readers(least->uses, view, &readers) : NULL;
         for (int i = 0; i < readers; i++)
             if (reader[i]->id > op->id && has_body(reader[i]))
                 return true;
@@ -41,25 +88,26 @@ static bool part_read_by_body(const GraphUses *uses, const Op *op, const Value *
 /* Whether the op's result has readers, and each could get it within the kernel that makes it. What is
  * read under other names only, as decoded weights are together with what lies beside them, has no
  * reader of its own; then one body among those is enough. */
-static bool read_by_bodies(const GraphUses *uses, const Op *op, const Value *v) {
+static bool read_by_bodies(const Least *least, const Op *op, const Value *v) {
     int readers;
-    Op *const *reader = use_readers(uses, v, &readers);
+    Op *const *reader = use_readers(least->uses, v, &readers);
     for (int i = 0; i < readers; i++)
         if (!has_body(reader[i]))
             return false;
-    return readers > 0 || part_read_by_body(uses, op, v);
+    return readers > 0 || part_read_by_body(least, op, v);
 }
 
 /* The share of v that a body could get within the kernels that make it, or parts of it under names of
  * their own. */
-static double share_handed_on(const GraphUses *uses, const Op *body, const Value *v) {
-    const Op *writer = use_maker(uses, v);
+static double share_handed_on(const Least *least, const Op *body, const Value *v) {
+    const Views *made = &least->made;
+    const Op *writer = use_maker(least->uses, v);
     double bytes = 0;
     if (writer)
         return hands_on(writer);
-    for (const Value *view = v->storage->views; view; view = view->next_view) {
-        writer = value_overlaps(view, v) ? use_maker(uses, view) : NULL;
-        if (writer && writer->id < body->id && hands_on(writer))
+    for (const Value *view = made->first[v->storage->id]; view; view = made->next[view->id]) {
+        writer = use_maker(least->uses, view);
+        if (value_overlaps(view, v) && writer->id < body->id && hands_on(writer))
             bytes += (double)value_bytes(view);
     }
     return fmin(bytes / (double)value_bytes(v), 1);
@@ -122,9 +170,10 @@ static bool could_make(const GraphUses *uses, const Op *op, int operand) {
     return operand == 0 && op_is(op, TRAIT_PROLOGUE) && writer && has_body(writer);
 }
 
-/* Bytes that this op adds to those that any choice of kernels moves. `counted`, by value id:
- * bodies' reads of the value from memory are already counted. */
-static double least_of(const Program *p, const GraphUses *uses, bool *counted, const Op *op) {
+/* Bytes that this op adds to those that any choice of kernels moves. */
+static double least_of(Least *least, const Op *op) {
+    const Program *p = least->program;
+    const GraphUses *uses = least->uses;
     double bytes = 0;
     for (int k = 0; k < read_operands(op); k++) {
         const Value *v = op->in[k];
@@ -132,16 +181,16 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
             continue;
         if (!has_body(op))
             bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
-        else if (!counted[v->id]) {
+        else if (!least->counted[v->id]) {
             double all = read_bytes(p, v, (double)value_elements(op->out[0]));
-            bytes += (1 - share_handed_on(uses, op, v)) * all;
-            counted[v->id] = true;
+            bytes += (1 - share_handed_on(least, op, v)) * all;
+            least->counted[v->id] = true;
         }
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
         bool lasts = role_persistent(v->role) && !is_overwritten(uses, v);
-        bool needs_memory = !hands_on(op) || lasts || !read_by_bodies(uses, op, v);
+        bool needs_memory = !hands_on(op) || lasts || !read_by_bodies(least, op, v);
         if (needs_memory && !goes_by_ids(op, v))
             bytes += written_bytes(p, v);
     }
@@ -150,7 +199,9 @@ static double least_of(const Program *p, const GraphUses *uses, bool *counted, c
 
 /* Counts what follows from the graph's ops, each at the first launch that carries it out. */
 static void count_ops(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
-    bool *counted = arena_array(arena, (size_t)plan->program->value_count + 1, sizeof *counted);
+    if (graph->op_count == 0)
+        return;
+    Least least = least_new(plan->program, &entry->uses, arena);
     bool *done = arena_array(arena, (size_t)graph->op_count + 1, sizeof *done);
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
@@ -159,7 +210,7 @@ static void count_ops(const Plan *plan, PlanEntry *entry, const Graph *graph, Ar
             const Op *op = launch->ops[k];
             if (done[op->id])
                 continue;
-            launch->cost.least_bytes += least_of(plan->program, &entry->uses, counted, op);
+            launch->cost.least_bytes += least_of(&least, op);
             launch->cost.model_flops += op_model_flops(op);
             done[op->id] = true;
         }

@@ -46,7 +46,7 @@ void assert_says(const char *text) {
 void assert_says_nothing(void) { assert_string_equal(message, ""); }
 
 void write_text(const char *path, const char *text) {
-    const char *why = file_write(path, text, strlen(text), NULL);
+    const char *why = file_write(path, text, strlen(text));
     if (why)
         fail_msg("%s: %s", path, why);
 }

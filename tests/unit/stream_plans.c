@@ -26,7 +26,7 @@ Plan *plan_of(const char *text, const char *const *sets, int count) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, text, strlen(text), NULL));
+    assert_null(file_write(path, text, strlen(text)));
     Spec *spec = spec_read(&arena, path, sets, count);
     unlink(path);
     Plan *plan = launches_of_spec(&arena, spec, device_read(&arena, "h100-sxm", (Pos){0}));

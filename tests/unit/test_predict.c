@@ -34,7 +34,7 @@ static Plan *plan_of_text(Arena *arena, const char *text, const char *const *set
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, text, strlen(text), NULL));
+    assert_null(file_write(path, text, strlen(text)));
     Spec *spec = spec_read(arena, path, sets, count);
     unlink(path);
     Plan *plan = plan_of_spec(arena, spec, device_read(arena, "h100-sxm", (Pos){0}));

@@ -51,7 +51,7 @@ static Made make(const char *const *sets, int count) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, base, strlen(base), NULL));
+    assert_null(file_write(path, base, strlen(base)));
     m.spec = spec_read(&arena, path, sets, count);
     unlink(path);
     m.device = device_read(&arena, "h100-sxm", (Pos){0});

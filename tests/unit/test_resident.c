@@ -57,9 +57,9 @@ static int make_files(void **state) {
     write_header("b.idx", "wT", 300);
     write_header("c.gz", "w", 70000);
     write_header("huge.idx", "wT", 44739243); /* times 48 pixels: 2^31 + 16 */
-    file_write("spec.toml", SPEC, sizeof SPEC - 1, NULL);
-    file_write("text", "no images, but some text", 24, NULL);
-    return file_write("short", "\0\0\10\3", 4, NULL) != NULL;
+    file_write("spec.toml", SPEC, sizeof SPEC - 1);
+    file_write("text", "no images, but some text", 24);
+    return file_write("short", "\0\0\10\3", 4) != NULL;
 }
 
 static int remove_files(void **state) {

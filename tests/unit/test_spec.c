@@ -78,38 +78,35 @@ static void test_real_reads_back(void **state) {
     }
 }
 
-static void test_file_write_keeps_same(void **state) {
+/* Who reads a file while it is written again sees the old one. */
+static void test_file_write_replaces(void **state) {
     (void)state;
-    bool changed;
-    assert_null(make_folder("a/b/c"));
-    assert_null(file_write("a/b/c/f", "one", 3, &changed));
-    assert_true(changed);
     struct stat before, after;
+    assert_null(make_folder("a/b/c"));
+    assert_null(file_write("a/b/c/f", "one", 3));
     assert_int_equal(stat("a/b/c/f", &before), 0);
-    assert_null(file_write("a/b/c/f", "one", 3, &changed));
-    assert_false(changed);
+    assert_null(file_write("a/b/c/f", "two", 3));
     assert_int_equal(stat("a/b/c/f", &after), 0);
-    assert_int_equal(before.st_ino, after.st_ino);
-    assert_null(file_write("a/b/c/f", "two", 3, &changed));
-    assert_true(changed);
-    assert_non_null(file_write("a/nowhere/f", "x", 1, NULL));
+    assert_int_not_equal(before.st_ino, after.st_ino);
+    assert_int_equal(file_compare("a/b/c/f", "two", 3), FILE_SAME);
+    assert_non_null(file_write("a/nowhere/f", "x", 1));
     assert_non_null(make_folder("a/b/c/f/d"));
 }
 
-static void test_file_holds(void **state) {
+static void test_file_compare(void **state) {
     (void)state;
     enum { SIZE = 40000 }; /* more than is read at once */
     char *bytes = arena_alloc(&arena, SIZE + 1);
     for (int i = 0; i < SIZE; i++)
         bytes[i] = (char)(i * 7);
-    assert_null(file_write("large", bytes, SIZE, NULL));
-    assert_true(file_holds("large", bytes, SIZE));
-    assert_false(file_holds("large", bytes, SIZE - 1));
-    assert_false(file_holds("large", bytes, SIZE + 1));
+    assert_null(file_write("large", bytes, SIZE));
+    assert_int_equal(file_compare("large", bytes, SIZE), FILE_SAME);
+    assert_int_equal(file_compare("large", bytes, SIZE - 1), FILE_OTHER);
+    assert_int_equal(file_compare("large", bytes, SIZE + 1), FILE_OTHER);
     bytes[SIZE - 1]++;
-    assert_false(file_holds("large", bytes, SIZE));
-    assert_false(file_holds(".", bytes, 0));
-    assert_false(file_holds("missing", bytes, 0));
+    assert_int_equal(file_compare("large", bytes, SIZE), FILE_OTHER);
+    assert_int_equal(file_compare(".", bytes, 0), FILE_OTHER);
+    assert_int_equal(file_compare("missing", bytes, 0), FILE_MISSING);
 }
 
 /* The last block grows in place; one with a successor moves, and the successor is unchanged. */
@@ -651,8 +648,8 @@ int main(void) {
         TEST(test_sha256),
         TEST(test_real_text),
         TEST(test_real_reads_back),
-        TEST(test_file_write_keeps_same),
-        TEST(test_file_holds),
+        TEST(test_file_write_replaces),
+        TEST(test_file_compare),
         TEST(test_arena_grow),
         TEST(test_file_read_limits),
         TEST(test_nearest),

@@ -51,7 +51,7 @@ static Program *made_of(const char *spec_text, const char *last, const char *con
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, spec_text, strlen(spec_text), NULL));
+    assert_null(file_write(path, spec_text, strlen(spec_text)));
     Spec *spec = spec_read(&arena, path, sets, count);
     unlink(path);
     Program *p = model_build(&arena, spec);

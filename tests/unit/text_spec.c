@@ -18,7 +18,7 @@ Spec *spec_of_text(Arena *arena, const char *text, const char *const *sets, int 
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, text, strlen(text), NULL));
+    assert_null(file_write(path, text, strlen(text)));
     Spec *spec = spec_read(arena, path, sets, count);
     unlink(path);
     return spec;
