@@ -337,7 +337,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
     const Device *device = plan->device;
     double peak = device->peak_flops[program_rate(plan->program)],
            rate = per_second(plan->step.model_flops, plan->step.ms);
-    sb_printf(out, "%s on %s, %s\n\n", plan->spec->name, device->title,
+    sb_printf(out, "%s on %s, %s\n\n", plan->spec->title, device->title,
               choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype));
     print_memory(plan, out);
     print_entries(plan, out);
@@ -485,7 +485,7 @@ static void set_cards(const Plan *plan, json_t *root) {
 void plan_print_json(const Plan *plan, StrBuf *out) {
     json_t *root =
         json_pack("{s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "experiment",
-                  plan->spec->name, "spec_sha256", plan->spec->sha256, "repeats",
+                  plan->spec->title, "spec_sha256", plan->spec->sha256, "repeats",
                   (json_int_t)plan->spec->benchmark.repeats, "device", plan->device->name,
                   "precision", choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype),
                   "data", plan->program->feeding, "memory", memory_json(plan), "entries",

@@ -48,7 +48,7 @@ static void print_step(const Plan *plan, StrBuf *out) {
 
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
     const Plan *first = stages[0];
-    sb_printf(out, "%s on %lld x %s, %s\n\n", first->spec->name,
+    sb_printf(out, "%s on %lld x %s, %s\n\n", first->spec->title,
               (long long)mesh_ranks(&first->program->mesh, GROUP_WORLD), first->device->title,
               choice_name(KEY_precision_dtype, (int)first->spec->precision.dtype));
     sb_puts(out, "stage         MiB    kept MiB   slots  forward ms backward ms   update ms     "
@@ -88,7 +88,7 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {
         json_array_append_new(rows, stage_json(stages[s]));
     json_t *root =
         json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:I}, s:f, s:f, s:o}", "experiment",
-                  first->spec->name, "spec_sha256", first->spec->sha256, "repeats",
+                  first->spec->title, "spec_sha256", first->spec->sha256, "repeats",
                   (json_int_t)first->spec->benchmark.repeats, "device", first->device->name,
                   "precision", choice_name(KEY_precision_dtype, (int)first->spec->precision.dtype),
                   "schedule", schedule_name(first), "step", "ms", first->step.ms, "device_ms",
