@@ -76,8 +76,28 @@ typedef struct {
     double moved, dram;
 } Traffic;
 
+/* What takes most of a launch's time, where each of these by itself would take a time of its own. */
+typedef enum {
+    BOUND_LAUNCH,       /* the gap before it, its start and its end */
+    BOUND_ARITHMETIC,   /* FLOPs */
+    BOUND_INSTRUCTIONS, /* issuing them */
+    BOUND_DRAM,         /* bytes to and from device memory */
+    BOUND_L2,           /* bytes to and from the L2 cache */
+    BOUND_BLOCKS,       /* arithmetic or bytes of so few blocks that most multiprocessors are idle */
+    BOUND_LATENCY,      /* waiting for memory: too few bytes are under way */
+    BOUND_LINKS,        /* bytes between cards */
+    BOUND_HOST,         /* the host's time to launch it */
+    BOUND_COUNT
+} Bound;
+const char *bound_name(Bound);
+
+typedef struct {
+    double ms;
+    Bound bound;
+} Time;
+
 /* Time of a batch of `count` products C[m,n] = A[m,k] B[k,n] in one launch. */
-double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k, Traffic);
+Time device_matmul_time(const Device *, Rate, double count, double m, double n, double k, Traffic);
 
 /* The blocks of a kernel. */
 typedef struct {
@@ -90,9 +110,9 @@ typedef struct {
 
 /* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other rate). The
  * instructions are the sum over all threads; 0 if unknown. */
-double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic, Grid);
+Time device_kernel_time(const Device *, Rate, double flops, double instructions, Traffic, Grid);
 /* Time of a kernel that multiplies matrices among other work, such as attention. */
-double device_fused_ms(const Device *, Rate, double share, double flops, Traffic, Grid);
+Time device_fused_time(const Device *, Rate, double share, double flops, Traffic, Grid);
 
 /* Number of cards in a node; collectives between them are as fast as the device file says. */
 int device_node_cards(const Device *);

@@ -7,8 +7,18 @@
 
 static double ms_of(double work, double rate) { return 1e3 * work / rate; }
 
-static double traffic_ms(const Device *device, Traffic bytes) {
-    return fmax(ms_of(bytes.moved, device->l2_rate), ms_of(bytes.dram, device->memory_rate));
+const char *bound_name(Bound bound) {
+    static const char *const names[BOUND_COUNT] = {"launch", "arithmetic", "instructions",
+                                                   "DRAM",   "L2",         "few blocks",
+                                                   "latency", "links",     "host"};
+    return names[bound];
+}
+
+static Time longer(Time a, Time b) { return b.ms > a.ms ? b : a; }
+
+static Time traffic(const Device *device, Traffic bytes) {
+    return longer((Time){ms_of(bytes.dram, device->memory_rate), BOUND_DRAM},
+                  (Time){ms_of(bytes.moved, device->l2_rate), BOUND_L2});
 }
 
 /* The library picks smaller tiles than the device file's, or splits k, before it uses less than these
@@ -19,49 +29,61 @@ static double traffic_ms(const Device *device, Traffic bytes) {
  * would settle them. */
 static const double LEAST_IN_TILES = 0.25, LEAST_IN_WAVES = 0.5;
 
+static double matmul_tiles(const Device *device, double m, double n) {
+    return ceil(m / (double)device->matmul_tile_m) * ceil(n / (double)device->matmul_tile_n);
+}
+
 /* The share of the rate that a batch of `count` products of this shape can reach. */
 static double tile_share(const Device *device, double count, double m, double n, double k) {
-    double tiles_m = ceil(m / (double)device->matmul_tile_m);
-    double tiles_n = ceil(n / (double)device->matmul_tile_n);
-    double in_tiles =
-        m * n / (tiles_m * tiles_n * (double)(device->matmul_tile_m * device->matmul_tile_n));
-    double waves = count * tiles_m * tiles_n / device->multiprocessors;
+    double tiles = matmul_tiles(device, m, n);
+    double in_tiles = m * n / (tiles * (double)(device->matmul_tile_m * device->matmul_tile_n));
+    double waves = count * tiles / device->multiprocessors;
     double in_waves = fmax(waves / ceil(waves), LEAST_IN_WAVES);
     return fmax(in_tiles, LEAST_IN_TILES) * in_waves * k / (k + (double)device->matmul_half_k);
 }
 
-/* Time of a kernel that works for `work_ms`. */
-static double launch_ms(const Device *device, double work_ms) {
-    return device->kernel_gap_ms + device->kernel_ms + work_ms;
+/* Time of a launch that takes this long to do its work. */
+static Time launch(const Device *device, Time work) {
+    double fixed_ms = device->kernel_gap_ms + device->kernel_ms;
+    return (Time){fixed_ms + work.ms, fixed_ms > work.ms ? BOUND_LAUNCH : work.bound};
 }
 
-double device_matmul_ms(const Device *device, Rate rate, double count, double m, double n, double k,
+Time device_matmul_time(const Device *device, Rate rate, double count, double m, double n, double k,
                         Traffic bytes) {
-    double arithmetic = ms_of(2 * count * m * n * k,
-                              device->matmul_flops[rate] * tile_share(device, count, m, n, k));
-    return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
+    double reached = device->matmul_flops[rate] * tile_share(device, count, m, n, k);
+    bool few = 2 * count * matmul_tiles(device, m, n) < device->multiprocessors;
+    Time arithmetic = {ms_of(2 * count * m * n * k, reached), few ? BOUND_BLOCKS : BOUND_ARITHMETIC};
+    return launch(device, longer(arithmetic, traffic(device, bytes)));
 }
 
 /* An fp32 fma is one instruction but counts as two FLOPs in the rate. */
-static double issue_ms(const Device *device, double instructions) {
-    return ms_of(2 * instructions, device->vector_flops[RATE_F32]);
+static Time issue(const Device *device, double instructions) {
+    return (Time){ms_of(2 * instructions, device->vector_flops[RATE_F32]), BOUND_INSTRUCTIONS};
 }
 
-static double kernel_ms(const Device *device, double arithmetic_ms, Traffic bytes, Grid grid) {
+/* Blocks that use less than half of the device are what binds their arithmetic. */
+static Time on_blocks(const Device *device, Time work, Grid grid) {
+    double share = grid_share(device, grid);
+    return (Time){work.ms / share, share < 0.5 ? BOUND_BLOCKS : work.bound};
+}
+
+static Time kernel_time(const Device *device, Time work, Traffic bytes, Grid grid) {
     double dram = bytes.moved > 0 ? bytes.dram / bytes.moved : 0;
-    double memory_ms = fmax(traffic_ms(device, bytes), grid_draw_ms(device, grid, dram));
-    return launch_ms(device, fmax(arithmetic_ms / grid_share(device, grid), memory_ms));
+    Time memory = longer(traffic(device, bytes), grid_draw_time(device, grid, dram));
+    return launch(device, longer(on_blocks(device, work, grid), memory));
 }
 
-double device_kernel_ms(const Device *device, Rate rate, double flops, double instructions,
+Time device_kernel_time(const Device *device, Rate rate, double flops, double instructions,
                         Traffic bytes, Grid grid) {
-    double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
-    return kernel_ms(device, fmax(arithmetic, issue_ms(device, instructions)), bytes, grid);
+    double flop_rate = device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32];
+    Time arithmetic = {ms_of(flops, flop_rate), BOUND_ARITHMETIC};
+    return kernel_time(device, longer(arithmetic, issue(device, instructions)), bytes, grid);
 }
 
-double device_fused_ms(const Device *device, Rate rate, double share, double flops, Traffic bytes,
+Time device_fused_time(const Device *device, Rate rate, double share, double flops, Traffic bytes,
                        Grid grid) {
-    return kernel_ms(device, ms_of(flops, device->matmul_flops[rate] * share), bytes, grid);
+    Time arithmetic = {ms_of(flops, device->matmul_flops[rate] * share), BOUND_ARITHMETIC};
+    return kernel_time(device, arithmetic, bytes, grid);
 }
 
 /* ---- collectives ------------------------------------------------------------------------------ */

@@ -37,12 +37,13 @@ static double rounds(const Device *device, Grid grid) {
 }
 
 /* The first round is a part of any kernel's time to begin and to end. */
-double grid_draw_ms(const Device *device, Grid grid, double dram) {
+Time grid_draw_time(const Device *device, Grid grid, double dram) {
     if (grid.count == 0)
-        return 0;
+        return (Time){0};
     double latency_ms = device->l2_latency_ms +
                         dram * (device->memory_latency_ms - device->l2_latency_ms);
     double bytes = grid.drawn / grid.count * most_of(device, grid);
-    return fmax(1e3 * bytes / device->multiprocessor_rate,
-                (rounds(device, grid) - 1) * latency_ms);
+    Time drawn = {1e3 * bytes / device->multiprocessor_rate, BOUND_BLOCKS};
+    Time waited = {(rounds(device, grid) - 1) * latency_ms, BOUND_LATENCY};
+    return waited.ms > drawn.ms ? waited : drawn;
 }

@@ -11,6 +11,6 @@ enum { RESERVED_SHARED = 1024 };
 /* The share of the device's arithmetic that the blocks can use. */
 double grid_share(const Device *, Grid);
 /* Time in which they draw their bytes, of which the share `dram` comes from device memory. */
-double grid_draw_ms(const Device *, Grid, double dram);
+Time grid_draw_time(const Device *, Grid, double dram);
 
 #endif

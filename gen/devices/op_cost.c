@@ -26,8 +26,8 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
     Rate rate = program_rate(p);
     Grid any = {0};
     if (op->kind != OP_matmul && op->kind != OP_matmul_bias && op->kind != OP_linear)
-        return info->flops ? device_fused_ms(device, rate, device->fused_share, flops, bytes, any)
-                           : device_kernel_ms(device, rate, flops, 0, bytes, any);
+        return info->flops ? device_fused_time(device, rate, device->fused_share, flops, bytes, any).ms
+                           : device_kernel_time(device, rate, flops, 0, bytes, any).ms;
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);
-    return device_matmul_ms(device, rate, 1, m, n, flops / (2 * m * n), bytes);
+    return device_matmul_time(device, rate, 1, m, n, flops / (2 * m * n), bytes).ms;
 }

@@ -25,7 +25,7 @@ bool grad_of_a_fits(const Device *device, const GradOfA *a) {
 }
 
 static double bytes_ms(const Device *device, double bytes) {
-    return device_kernel_ms(device, RATE_F32, 0, 0, (Traffic){bytes, bytes}, (Grid){0});
+    return device_kernel_time(device, RATE_F32, 0, 0, (Traffic){bytes, bytes}, (Grid){0}).ms;
 }
 
 /* The second kernel, which adds dA's parts. */
@@ -77,8 +77,10 @@ static double alone_ms(const Device *device, const Program *p, const GraphUses *
     double issued = low_rank_grad_a_bytes(shape, &tiles);
     double once = low_rank_grad_a_part_bytes(shape, &tiles) + (double)value_bytes(a->grad->in[0]);
     double stored = is_only_for_u(uses, a) ? (double)value_bytes(a->grad->in[1]) : 0;
-    return device_fused_ms(device, program_rate(p), device->fused_share, op_flops(a->grad),
-                           (Traffic){a->source_bytes + issued, a->source_bytes + once}, (Grid){0}) +
+    Traffic bytes = {a->source_bytes + issued, a->source_bytes + once};
+    return device_fused_time(device, program_rate(p), device->fused_share, op_flops(a->grad), bytes,
+                             (Grid){0})
+               .ms +
            copies_ms(device, a) +
            add_parts_ms(device, a, low_rank_grad_a_part_bytes(shape, &tiles)) -
            (bytes_ms(device, stored) - bytes_ms(device, 0));

@@ -141,9 +141,10 @@ static double one_op_ms(const Device *device, const Program *p, const Block *blo
     double added =
         parts + bytes_of(db->in[1]) + (db->attr.accumulate ? 2 : 1) * bytes_of(db->out[0]);
     double flops = 4.0 * (double)(shape.rows * shape.features * shape.rank);
-    return device_fused_ms(device, program_rate(p), device->fused_share, flops,
-                           (Traffic){multiplied, multiplied}, (Grid){0}) +
-           device_kernel_ms(device, RATE_F32, parts / 4, 0, (Traffic){added, added}, (Grid){0});
+    Traffic first = {multiplied, multiplied}, second = {added, added};
+    Grid any = {0};
+    return device_fused_time(device, program_rate(p), device->fused_share, flops, first, any).ms +
+           device_kernel_time(device, RATE_F32, parts / 4, 0, second, any).ms;
 }
 
 /* Whether a block of the kernel has enough shared memory for each of the path's ops. */

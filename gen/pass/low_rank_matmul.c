@@ -59,8 +59,8 @@ static double one_kernel_ms(const Device *device, const Program *p, const Op *ma
     bytes.dram += a + u;
     Rate rate = program_rate(p);
     Grid any = {0};
-    double launch = device_fused_ms(device, rate, device->fused_share, 0, (Traffic){0, 0}, any);
-    double all = device_fused_ms(device, rate, device->fused_share, op_flops(op), bytes, any);
+    double launch = device_fused_time(device, rate, device->fused_share, 0, (Traffic){0, 0}, any).ms;
+    double all = device_fused_time(device, rate, device->fused_share, op_flops(op), bytes, any).ms;
     return launch + (all - launch) / rows.busy;
 }
 

@@ -388,9 +388,10 @@ static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t p
     double bytes = (double)(parts * value_elements(c->w) * dtype_bytes(plan->program->real));
     Traffic partial = {bytes, bytes};
     double share = c->wgmma ? device->wgmma_share : device->fused_share;
-    double ms = device_fused_ms(device, program_rate(plan->program), share, flops,
-                                parts > 1 ? partial : (Traffic){0}, grid);
-    return parts == 1 ? ms : ms + device_kernel_ms(device, RATE_F32, 0, 0, partial, (Grid){0});
+    Traffic written = parts > 1 ? partial : (Traffic){0};
+    double ms =
+        device_fused_time(device, program_rate(plan->program), share, flops, written, grid).ms;
+    return parts == 1 ? ms : ms + device_kernel_time(device, RATE_F32, 0, 0, partial, (Grid){0}).ms;
 }
 
 /* Blocks that have enough warps together. On tensor cores a narrow tile has few. */

@@ -2,6 +2,7 @@
 #ifndef PLAN_LAUNCH_H
 #define PLAN_LAUNCH_H
 
+#include "devices/device.h"
 #include "graph/graph.h"
 #include "graph/steps.h"
 
@@ -166,6 +167,7 @@ typedef struct Launch {
     int wait[MAX_WAITS]; /* launches on other streams that end before this one; an event each */
     int wait_count;
     Cost cost;
+    Bound bound;       /* of cost.ms */
     double idle;       /* part of the multiprocessors that none of its blocks occupies */
     double tile_share; /* part of a template's tiles that lies inside the matrices; 0: all */
 } Launch;

@@ -27,8 +27,8 @@ typedef struct {
     const Value **next;  /* by value id */
 } Views;
 
-/* Of the views of a storage, only those of which this graph knows more: an adapter's storage may have one
- * per layer and weight, and to look through all of them for each of them would take their square. */
+/* The lists leave out views that this graph neither makes nor reads: the storage of adapters may have
+ * one per layer and weight, and a look through all of them for each of them takes their square. */
 typedef struct {
     const Program *program;
     const GraphUses *uses;
@@ -276,30 +276,30 @@ static double idle_part(const Plan *plan, const Launch *launch) {
     return blocks > 0 ? fmax(1 - blocks / plan->device->multiprocessors, 0) : 0;
 }
 
-static double template_ms(const Plan *plan, const Launch *launch, Traffic bytes) {
+static Time template_time(const Plan *plan, const Launch *launch, Traffic bytes) {
     double own = plan->kernels[launch->index].matmul_share;
     double share = own > 0 ? own : plan->device->fused_share;
-    return device_fused_ms(plan->device, program_rate(plan->program), share, tiled_flops(launch),
+    return device_fused_time(plan->device, program_rate(plan->program), share, tiled_flops(launch),
                            bytes, grid_of(plan, launch));
 }
 
-static double launch_ms(const Plan *plan, const Launch *launch) {
+static Time launch_time(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
     double flops = launch->cost.flops;
     Traffic bytes = {launch->cost.moved_bytes, launch->cost.dram_bytes};
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
-        return device_matmul_ms(device, gemm_rate(g), (double)g->batch_count, (double)g->m,
-                                (double)g->n, (double)g->k, bytes);
+        return device_matmul_time(device, gemm_rate(g), (double)g->batch_count, (double)g->m,
+                                  (double)g->n, (double)g->k, bytes);
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
-        return template_ms(plan, launch, bytes);
+        return template_time(plan, launch, bytes);
     if (launch->kind == LAUNCH_COLLECTIVE)
-        return collective_ms(plan, launch);
+        return (Time){collective_ms(plan, launch), BOUND_LINKS};
     if (launch->kind == LAUNCH_PEER_COPY)
-        return device_peer_copy_ms(device, copied_bytes(plan, launch));
-    return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
-                            launch->cost.instructions, bytes, grid_of(plan, launch));
+        return (Time){device_peer_copy_ms(device, copied_bytes(plan, launch)), BOUND_LINKS};
+    return device_kernel_time(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
+                              launch->cost.instructions, bytes, grid_of(plan, launch));
 }
 
 void price_launches(const Plan *plan, PlanEntry *entry) {
@@ -312,13 +312,17 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         double moved = moved_bytes(plan->program, launch);
         launch->cost.moved_bytes = fmin(moved, work.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
-        launch->cost.ms = launch_ms(plan, launch);
+        Time time = launch_time(plan, launch);
+        launch->cost.ms = time.ms;
+        launch->bound = time.bound;
         launch->idle = idle_part(plan, launch);
         if (launch_is_programmatic(plan, entry, i))
             launch->cost.ms -= plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
         /* Without a graph, the host may take longer to launch than the device to work. */
-        if (!plan->spec->compile.cuda_graph)
-            launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
+        if (!plan->spec->compile.cuda_graph && launch->cost.ms < plan->device->launch_ms) {
+            launch->cost.ms = plan->device->launch_ms;
+            launch->bound = BOUND_HOST;
+        }
     }
 }
 

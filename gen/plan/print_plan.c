@@ -41,6 +41,8 @@ typedef struct {
     const char *name;
     double launches;
     Cost cost;
+    Bound bound; /* of its slowest launch */
+    double slowest_ms;
 } Share;
 
 static int slower_first(const void *a, const void *b) {
@@ -66,6 +68,15 @@ static int find_share(const Share *shares, int count, const char *name) {
     return k;
 }
 
+static void add_launch(Share *share, const Launch *launch, double times) {
+    share->launches += times;
+    cost_add(&share->cost, &launch->cost, times);
+    if (launch->cost.ms > share->slowest_ms) {
+        share->slowest_ms = launch->cost.ms;
+        share->bound = launch->bound;
+    }
+}
+
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     int count = 0, room = plan->kernel_count + plan->gemm_count + BRACKETED_NAMES;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
@@ -79,8 +90,7 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
             int k = find_share(*shares, count, name);
             if (k == count)
                 (*shares)[count++].name = name;
-            (*shares)[k].launches += times;
-            cost_add(&(*shares)[k].cost, &entry->launches[i].cost, times);
+            add_launch(&(*shares)[k], &entry->launches[i], times);
         }
     }
     qsort(*shares, (size_t)count, sizeof **shares, slower_first);
@@ -195,19 +205,35 @@ static int longest_name(const Share *shares, int count, int least) {
     return (int)longest;
 }
 
+/* How much of the launches' time each bound accounts for. */
+static void print_bounds(const Share *shares, int count, StrBuf *out) {
+    double ms[BOUND_COUNT] = {0};
+    const char *before = "bound by:";
+    for (int i = 0; i < count; i++)
+        ms[shares[i].bound] += shares[i].cost.ms;
+    for (int b = 0; b < BOUND_COUNT; b++)
+        if (ms[b] >= least_shown_ms) {
+            sb_printf(out, "%s %s %.3f ms", before, bound_name((Bound)b), ms[b]);
+            before = ",";
+        }
+    sb_puts(out, "\n");
+}
+
 static void print_shares(const Plan *plan, StrBuf *out) {
     enum { SHOWN = 12, LEAST_WIDTH = 42 };
     Arena arena = {0};
     Share *shares;
     int count = shares_of_step(plan, &shares, &arena), shown = count < SHOWN ? count : SHOWN;
     int width = longest_name(shares, shown, LEAST_WIDTH);
-    sb_printf(out, "%-*s  count         ms   share\n", width + 2,
+    sb_printf(out, "%-*s  count         ms   share   bound by\n", width + 2,
               "launches of a step, slowest first");
     for (int i = 0; i < shown; i++)
-        sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%\n", width, shares[i].name, shares[i].launches,
-                  shares[i].cost.ms, 100 * ratio(shares[i].cost.ms, plan->step.ms));
+        sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%   %s\n", width, shares[i].name,
+                  shares[i].launches, shares[i].cost.ms,
+                  100 * ratio(shares[i].cost.ms, plan->step.ms), bound_name(shares[i].bound));
     if (count > SHOWN)
         sb_printf(out, "  and %d more, in plan.json of the generated program\n", count - SHOWN);
+    print_bounds(shares, count, out);
     sb_puts(out, "\n");
     arena_free(&arena);
 }
@@ -411,9 +437,10 @@ static json_t *shares_json(const Plan *plan) {
     for (int i = 0; i < count; i++) {
         const Cost *c = &shares[i].cost;
         json_t *row =
-            json_pack("{s:s, s:f, s:f, s:o, s:f, s:f, s:f}", "name", shares[i].name, "launches",
+            json_pack("{s:s, s:f, s:f, s:o, s:f, s:f, s:f, s:s}", "name", shares[i].name, "launches",
                       shares[i].launches, "flops", c->flops, "instructions", instructions_json(c),
-                      "issued_bytes", c->issued_bytes, "dram_bytes", c->dram_bytes, "ms", c->ms);
+                      "issued_bytes", c->issued_bytes, "dram_bytes", c->dram_bytes, "ms", c->ms,
+                      "bound", bound_name(shares[i].bound));
         json_array_append_new(rows, row);
     }
     arena_free(&arena);

@@ -140,30 +140,30 @@ static void test_costs(void **state) {
     (void)state;
     const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
     double n = 8192, bytes = 3 * n * n * 2, fixed = d->kernel_gap_ms + d->kernel_ms;
-    double ms = device_matmul_ms(d, RATE_F16, 1, n, n, n, BYTES(bytes));
+    double ms = device_matmul_time(d, RATE_F16, 1, n, n, n, BYTES(bytes)).ms;
     double best = 1e3 * 2 * n * n * n / d->matmul_flops[RATE_F16];
     assert_true(ms > best && ms < 1.05 * best);
     double thin_bytes = (n * n + 2 * n * 16) * 2;
-    double thin = device_matmul_ms(d, RATE_F16, 1, n, 16, n, BYTES(thin_bytes));
+    double thin = device_matmul_time(d, RATE_F16, 1, n, 16, n, BYTES(thin_bytes)).ms;
     assert_true(thin > 1e3 * thin_bytes / d->memory_rate);
-    double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, BYTES(0)) - fixed;
-    double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, BYTES(0)) - fixed;
+    double tile = device_matmul_time(d, RATE_F16, 1, 128, 256, n, BYTES(0)).ms - fixed;
+    double wave = device_matmul_time(d, RATE_F16, 132, 128, 256, n, BYTES(0)).ms - fixed;
     assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a single tile leaves most of the device idle */
-    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, BYTES(0), WHOLE) == fixed);
-    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, BYTES(2.95e9), WHOLE);
+    assert_true(device_kernel_time(d, RATE_F32, 0, 0, BYTES(0), WHOLE).ms == fixed);
+    double traffic = device_kernel_time(d, RATE_F32, 1, 0, BYTES(2.95e9), WHOLE).ms;
     assert_true(traffic > 1.0 && traffic < 1.01);
-    double cached = device_kernel_ms(d, RATE_F32, 1, 0, (Traffic){6.1e9, 1e9}, WHOLE);
+    double cached = device_kernel_time(d, RATE_F32, 1, 0, (Traffic){6.1e9, 1e9}, WHOLE).ms;
     assert_true(cached > 1.0 && cached < 1.01);
     double instructions = d->vector_flops[RATE_F32] / 2e3;
-    double issue = device_kernel_ms(d, RATE_F32, 0, instructions, BYTES(2e9), WHOLE);
+    double issue = device_kernel_time(d, RATE_F32, 0, instructions, BYTES(2e9), WHOLE).ms;
     assert_float_equal(issue, 1.0 + fixed, 1e-12);
-    assert_true(device_fused_ms(d, RATE_F16, d->fused_share, 1e12, BYTES(0), WHOLE) >
+    assert_true(device_fused_time(d, RATE_F16, d->fused_share, 1e12, BYTES(0), WHOLE).ms >
                 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
 }
 
 /* Time of 1 ms of arithmetic on the whole device. */
 static double arithmetic_ms(const Device *d, Grid grid) {
-    return device_kernel_ms(d, RATE_F32, d->vector_flops[RATE_F32] / 1e3, 0, BYTES(0), grid) -
+    return device_kernel_time(d, RATE_F32, d->vector_flops[RATE_F32] / 1e3, 0, BYTES(0), grid).ms -
            d->kernel_gap_ms - d->kernel_ms;
 }
 
@@ -189,7 +189,7 @@ static void test_arithmetic_of_few_blocks(void **state) {
 
 static double drawing_ms(const Device *d, Traffic bytes, Grid grid) {
     grid.drawn = bytes.moved;
-    return device_kernel_ms(d, RATE_F32, 0, 0, bytes, grid) - d->kernel_gap_ms - d->kernel_ms;
+    return device_kernel_time(d, RATE_F32, 0, 0, bytes, grid).ms - d->kernel_gap_ms - d->kernel_ms;
 }
 
 /* One multiprocessor draws only so many bytes, and these only as fast as those under way arrive. */
@@ -217,6 +217,34 @@ static void test_bytes_of_few_blocks(void **state) {
     assert_float_equal(drawing_ms(&small, (Traffic){grid.count, 0}, grid), d->l2_latency_ms * 17 / 16,
                        1e-6);
     assert_refused("l2_latency", NULL, "lacks overhead_us.l2_latency");
+}
+
+static Bound bound_of(const Device *d, double flops, double instructions, Traffic bytes, Grid grid) {
+    grid.drawn = bytes.moved;
+    return device_kernel_time(d, RATE_F32, flops, instructions, bytes, grid).bound;
+}
+
+/* Each kind of work takes the time if there is most of it; none does if the launch takes longer. */
+static void test_bounds(void **state) {
+    (void)state;
+    const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
+    Traffic none = {0, 0};
+    Grid few = {.count = 60, .threads = 256, .under_way = 1e9},
+         slow = {.count = 132, .threads = 256, .under_way = 1024};
+    assert_int_equal(bound_of(d, 0, 0, none, WHOLE), BOUND_LAUNCH);
+    assert_int_equal(bound_of(d, 1e12, 1e9, BYTES(1e6), WHOLE), BOUND_ARITHMETIC);
+    assert_int_equal(bound_of(d, 1e9, 1e12, BYTES(1e6), WHOLE), BOUND_INSTRUCTIONS);
+    assert_int_equal(bound_of(d, 1e9, 1e9, BYTES(1e9), WHOLE), BOUND_DRAM);
+    assert_int_equal(bound_of(d, 1e9, 1e9, (Traffic){1e9, 1e8}, WHOLE), BOUND_L2);
+    assert_int_equal(bound_of(d, 1e12, 0, none, few), BOUND_BLOCKS);
+    assert_int_equal(bound_of(d, 0, 0, (Traffic){1e9, 0}, few), BOUND_BLOCKS);
+    assert_int_equal(bound_of(d, 0, 0, BYTES(1e8), slow), BOUND_LATENCY);
+    few.count = 132;
+    assert_int_equal(bound_of(d, 1e12, 0, none, few), BOUND_ARITHMETIC);
+    assert_int_equal(device_matmul_time(d, RATE_F16, 1, 8192, 8192, 8192, none).bound, BOUND_ARITHMETIC);
+    assert_int_equal(device_matmul_time(d, RATE_F16, 1, 1024, 128, 8192, none).bound, BOUND_BLOCKS);
+    assert_int_equal(device_matmul_time(d, RATE_F16, 32, 1024, 128, 8192, none).bound, BOUND_ARITHMETIC);
+    assert_string_equal(bound_name(BOUND_HOST), "host");
 }
 
 static int free_arena(void **state) {
@@ -297,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_arithmetic_of_few_blocks),
         cmocka_unit_test(test_bytes_of_few_blocks),
+        cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

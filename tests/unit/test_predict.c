@@ -406,9 +406,9 @@ static void test_few_blocks_take_longer(void **state) {
         assert_float_equal(launch->idle, idle, 1e-12);
         if (launch->kind != LAUNCH_KERNEL || !plan->kernels[launch->index].template_name)
             continue;
-        double whole = device_fused_ms(d, RATE_F32, d->fused_share, launch->cost.flops,
+        double whole = device_fused_time(d, RATE_F32, d->fused_share, launch->cost.flops,
                                        (Traffic){launch->cost.moved_bytes, launch->cost.dram_bytes},
-                                       (Grid){0});
+                                       (Grid){0}).ms;
         assert_true(launch->cost.ms >= whole);
         kernels++;
         slower += launch->cost.ms > 1.1 * whole;
