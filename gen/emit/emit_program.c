@@ -134,6 +134,8 @@ static void put_conventions(const Emit *e) {
                 "layer.\n"
                 " * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each "
                 "call.\n");
+    for (const char *line = e->plan->program->naming; line && *line; line = strchr(line, '\n') + 1)
+        sb_printf(e->out, " * %.*s\n", (int)strcspn(line, "\n"), line);
     sb_puts(e->out, " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by "
                     "name. */\n");
 }

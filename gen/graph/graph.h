@@ -106,6 +106,10 @@ typedef struct Program {
     LoaderSettings loader;
     const char *feeding; /* how a batch reaches the device, and why; NULL: there is only one way */
 
+    /* Explains names that a pass gave, for the readers of the emitted program: lines of at most 96
+     * characters that end in \n; NULL: nothing to explain. */
+    const char *naming;
+
     /* exports */
     const char *config_json;  /* text of the model's config.json */
     const char *adapter_json; /* text of adapter_config.json; NULL: no adapter */

@@ -160,6 +160,13 @@ static void copy_gathered(Program *p, Graph *graph) {
     }
 }
 
+static const char naming[] =
+    "Where a linear has an adapter, u = x A^T and y = [x|u] [W|sB]^T; in backward, v = dy sB and\n"
+    "dx = [dy|v] [W;A]. X_bordered is [[W, sB], [A, 0]], X_bordered_W_sB its rows [W|sB] and\n"
+    "X_bordered_W_A its columns [W;A]; x_u is [x|u], and dy_v is [dy|v].\n"
+    "What is trained lies in the order in which backward makes the gradients, the last layer first;\n"
+    "the adapters of q, k and v, for example, are together called v_k_q_proj.\n";
+
 bool pass_bordered(Program *p, const Spec *spec) {
     if (!spec->compile.bordered)
         return false;
@@ -177,6 +184,7 @@ bool pass_bordered(Program *p, const Spec *spec) {
         border_place(p, b, NULL);
         border_place_forward(p, &uses, b);
         border_place_backward(p, &uses, b);
+        p->naming = naming;
     }
     border_forward(p, train, borders.border, borders.count);
     border_backward(p, train, borders.border, borders.count);

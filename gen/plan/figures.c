@@ -1,4 +1,5 @@
 /* Figures of a finished plan. */
+#include "base/rounding.h"
 #include "plan/figures.h"
 
 #include <math.h>
@@ -86,6 +87,15 @@ Exchanged plan_exchanged(const Plan *plan) {
 int64_t plan_scratch_rest(const Plan *plan) {
     int64_t workspaces = plan->gemm_workspaces * plan->gemm_workspace_bytes;
     return plan->arena_bytes[ARENA_SCRATCH] - workspaces - plan->peak.bytes;
+}
+
+int64_t plan_page_bytes(const Plan *plan, int64_t state) {
+    int64_t bytes = 0;
+    for (int a = 0; a < ARENA_COUNT; a++) {
+        int64_t slots = plan_slots(plan, (ArenaKind)a) * plan->arena_bytes[a];
+        bytes += round_up(a == ARENA_STATE ? state : slots, DEVICE_PAGE);
+    }
+    return bytes;
 }
 
 int plan_cards(const Plan *plan) {

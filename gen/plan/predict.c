@@ -6,7 +6,6 @@
  * kernel together with the template before it, whatever the data. `least` is counted from the graph
  * only, so that the ratio of `issued` to it tells how well the launches were chosen. So are the model's
  * FLOPs, which therefore depend on no layout and no choice of kernels. */
-#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "plan/cache.h"
 #include "plan/collectives.h"
@@ -466,18 +465,9 @@ static int replica_graph_nodes(const Plan *plan) {
            INPUT_SLOTS * plan->entry[ENTRY_MICRO_STEP].launch_count;
 }
 
-/* Bytes. The driver maps device memory in pages of 2 MiB (CUDA driver API, virtual memory management:
- * the granularity of allocations). */
-enum { DEVICE_PAGE = 2 << 20 };
-
 static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     const Device *device = plan->device;
-    int64_t bytes = device->context_bytes + device->module_bytes;
-    for (int a = 0; a < ARENA_COUNT; a++) {
-        int64_t arena =
-            a == ARENA_STATE ? state : plan->arena_bytes[a] * plan_slots(plan, (ArenaKind)a);
-        bytes += round_up(arena, DEVICE_PAGE);
-    }
+    int64_t bytes = device->context_bytes + device->module_bytes + plan_page_bytes(plan, state);
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
     RankGroup groups[GROUP_SETS];

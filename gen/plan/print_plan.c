@@ -165,8 +165,11 @@ static void print_memory(const Plan *plan, StrBuf *out) {
         sb_printf(out, ", kept %lld x %.2f", (long long)plan_slots(plan, ARENA_STASH),
                   arena_mib(plan, ARENA_STASH));
     sb_puts(out, "\n");
+    int64_t pages = plan_page_bytes(plan, plan->arena_bytes[ARENA_STATE]);
+    sb_printf(out, "  %-20s %11.2f   of %d MiB each\n", "rest of their pages",
+              (double)(pages - plan_total_bytes(plan)) / MIB, DEVICE_PAGE >> 20);
     sb_printf(out, "  %-20s %11.2f", "context, libraries",
-              (double)(plan->process_bytes - plan_total_bytes(plan)) / MIB);
+              (double)(plan->process_bytes - pages) / MIB);
     print_communicators(plan, out);
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);

@@ -116,7 +116,8 @@ static void take_rope(ConfigFile *file, const json_t *rope) {
     }
     if (strcmp(type, "llama3"))
         refuse(file, type_name,
-               arena_printf(file->arena, "rotary scaling \"%s\" is not supported", type));
+               arena_printf(file->arena, "rotary scaling is \"default\" or \"llama3\" here, not \"%s\"",
+                            type));
     take(file, rope, type_name, KEY_model_rope_type);
     take(file, rope, "factor", KEY_model_rope_factor);
     take(file, rope, "low_freq_factor", KEY_model_rope_low_freq_factor);

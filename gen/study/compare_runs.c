@@ -179,15 +179,29 @@ static const json_t *figure(const json_t *report, const char *path) {
     return all ? all : find(report, path);
 }
 
-/* A figure that any repetition lacks counts as not measured. */
-static Spread spread_of(Arena *arena, const Run *run, const char *path) {
-    int count = run->repeats;
-    double *values = arena_array(arena, (size_t)count + 1, sizeof *values);
-    for (int i = 0; i < count; i++) {
-        const json_t *value = figure(run->reports[i], path);
+static bool is_resumed(const json_t *report) {
+    return json_number_value(find(report, FIRST_STEP)) > 0;
+}
+
+static bool any_from_start(const Run *run) {
+    for (int i = 0; i < run->repeats; i++)
+        if (!is_resumed(run->reports[i]))
+            return true;
+    return false;
+}
+
+/* A figure that any repetition lacks counts as not measured. A repetition that was resumed has no sums
+ * that could stand beside those of repetitions from the start. */
+static Spread spread_of(Arena *arena, const Run *run, const Figure *of) {
+    int count = 0;
+    double *values = arena_array(arena, (size_t)run->repeats + 1, sizeof *values);
+    bool sums = of->sum == WHOLE_RUN || of->sum == SUM_OF_STEPS, whole = any_from_start(run);
+    for (int i = 0; i < run->repeats; i++) {
+        const json_t *value = figure(run->reports[i], of->path);
         if (!json_is_number(value))
             return (Spread){NAN, NAN, NAN};
-        values[i] = json_number_value(value);
+        if (!sums || !whole || !is_resumed(run->reports[i]))
+            values[count++] = json_number_value(value);
     }
     if (count == 0)
         return (Spread){NAN, NAN, NAN};
@@ -199,7 +213,7 @@ static Spread spread_of(Arena *arena, const Run *run, const char *path) {
 static Spread *figures_of(Arena *arena, const Run *run) {
     Spread *values = arena_array(arena, FIGURES, sizeof *values);
     for (int i = 0; i < FIGURES; i++)
-        values[i] = spread_of(arena, run, figures[i].path);
+        values[i] = spread_of(arena, run, &figures[i]);
     return values;
 }
 
@@ -357,9 +371,10 @@ static void set_speedups(Comparison *c) {
 static void mark_uneven(Arena *arena, Comparison *c, SumOf sum, const char *number) {
     if (c->reference < 0)
         return;
-    double wanted = spread_of(arena, c->rows[c->reference].run, number).median;
+    const Figure figure = {.path = number, .sum = WHOLE_RUN};
+    double wanted = spread_of(arena, c->rows[c->reference].run, &figure).median;
     for (int i = 0; i < c->count; i++) {
-        double taken = spread_of(arena, c->rows[i].run, number).median;
+        double taken = spread_of(arena, c->rows[i].run, &figure).median;
         c->rows[i].uneven[sum] = taken < wanted || taken > wanted;
     }
 }

@@ -87,7 +87,7 @@ static void print_runs(const Comparison *c, StrBuf *out) {
     } while (first < c->key_count);
 }
 
-enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 24 };
+enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 26 };
 
 /* Memory is printed in MiB, as in a plan; the other formats have bytes. */
 static bool is_memory(const char *path) {

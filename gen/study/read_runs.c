@@ -110,6 +110,15 @@ static void refuse_study(Arena *arena, const char *folder) {
                    "%s: a study cannot be compared with other folders", folder);
 }
 
+static void refuse_unfinished(Arena *arena, const char *folder, const char *report) {
+    bool stopped = is_folder(path_of(arena, folder, "out/checkpoints"));
+    user_error((Pos){0},
+               arena_printf(arena, "`make -C %s run FROM=$PWD%s` %s", folder,
+                            stopped ? " ARGS=--resume" : "",
+                            stopped ? "continues it from its newest checkpoint" : "runs it"),
+               "%s does not exist: the program has not finished a run", report);
+}
+
 Run run_read(Arena *arena, const char *folder) {
     const char *report = report_path(arena, folder, 1);
     if (!is_file(report))
@@ -117,8 +126,7 @@ Run run_read(Arena *arena, const char *folder) {
     if (!is_file(report) && is_in(arena, folder, "report.json"))
         return results_read(arena, folder);
     if (!is_file(report) && is_in(arena, folder, "plan.json"))
-        user_error((Pos){0}, "make run runs the program generated last", "%s does not exist: %s",
-                   report, "the program has not finished a run");
+        refuse_unfinished(arena, folder, report);
     if (!is_file(report))
         user_error((Pos){0}, remedy, "%s: %s", folder,
                    is_folder(folder) ? "it has no program and no report" : "no such folder");

@@ -344,7 +344,9 @@ test_a_study_becomes_a_program() {
     [ ! -e "$work/ranks/points" ] && [ ! -e "$work/ranks/job.sbatch" ] && [ -z "$(find "$work/ranks" -name 'study.*')" ] && [ -d "$work/ranks/r2/out" ] &&
         [ -e "$work/ranks/r4/plan.json" ] && emit $spec -o "$work/ranks" && ! grep -q study "$work/stderr" || return 1
     "$gen" --compare "$work/ranks" >"$work/compared" 2>&1 && return 1
-    grep -q 'the program has not finished a run' "$work/compared"
+    grep -q 'the program has not finished a run' "$work/compared" && grep -q "make -C $work/ranks run FROM=.PWD. runs it" "$work/compared" &&
+        mkdir -p "$work/ranks/out/checkpoints" && ! "$gen" --compare "$work/ranks" >"$work/compared" 2>&1 &&
+        grep -q 'ARGS=--resume. continues it from its newest checkpoint' "$work/compared"
 }
 
 # A study's points can be compared with other programs, the study as a whole cannot.

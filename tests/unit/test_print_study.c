@@ -258,6 +258,24 @@ static void print_resumed(PrintComparison print, StrBuf *out) {
     free_runs(runs, 2);
 }
 
+/* A resumed repetition has fewer steps than the others: its step counts, its sums do not. */
+static void test_resumed_repetition_has_no_sums(void **state) {
+    (void)state;
+    static const char *const reports[] = {
+        "{\"first_step\": 0, \"steps\": 60, \"kernels\": {\"launches\": 600}, \"tokens_per_s\": 10.0}",
+        "{\"first_step\": 50, \"steps\": 10, \"kernels\": {\"launches\": 100}, \"tokens_per_s\": 20.0}"};
+    Run runs[] = {run_of("a", reports[1]), run_of("b", reports[1])};
+    runs[0].reports[runs[0].repeats++] = json_loads(reports[0], 0, NULL);
+    runs[1].reports[runs[1].repeats++] = json_loads(reports[1], 0, NULL);
+    Comparison c = compare(runs, 2);
+    int steps = figure_at(&c, "steps"), launches = figure_at(&c, "kernels.launches");
+    assert_true(c.rows[0].figures[steps].median == 60 && c.rows[1].figures[steps].median == 10);
+    assert_true(c.rows[0].figures[launches].least == 600 && c.rows[1].figures[launches].most == 100);
+    assert_true(c.rows[0].figures[figure_at(&c, "tokens_per_s")].median == 15);
+    assert_true(resumed_after(&c, &c.rows[0]) == 0 && resumed_after(&c, &c.rows[1]) == 50);
+    free_runs(runs, 2);
+}
+
 static void test_resumed_runs_are_named(void **state) {
     (void)state;
     StrBuf out = {0};
@@ -509,6 +527,7 @@ int main(void) {
                                        cmocka_unit_test(test_bars_have_the_names_of_points),
                                        cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
+                                       cmocka_unit_test(test_resumed_repetition_has_no_sums),
                                        cmocka_unit_test(test_sizes_and_times_are_compared),
                                        cmocka_unit_test(test_each_run_has_its_ratios),
                                        cmocka_unit_test(test_charts_leave_out_what_has_no_ratio),

@@ -4,11 +4,12 @@
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
  * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the arguments of the kernel's
- * first launch. A kernel that is filled into a template has the template's names, and
- * its shape in its own name. NAME_v is what was loaded from NAME, NAME_value a single
- * number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one that was
- * rounded as for memory.
+ * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * launch, which in a loop of program.c is that of the first round; program.c may have
+ * shorter names for them. A kernel that is filled into a template has the template's
+ * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
+ * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
+ * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
