@@ -28,8 +28,8 @@ Exchanged plan_exchanged(const Plan *);
 /* Bytes of SCRATCH beyond the peak and the workspaces of matrix products: gaps between buffers, and
  * buffers that have had their last use in launch order, but that another stream may still read. */
 int64_t plan_scratch_rest(const Plan *);
-/* Bytes of the pages in which the driver maps the arenas, if STATE has that many (CUDA driver API, virtual
- * memory management: the granularity of allocations). */
+/* Bytes of the pages in which the driver maps the arenas, if STATE has that many (CUDA driver API,
+ * virtual memory management: the granularity of allocations). */
 enum { DEVICE_PAGE = 2 << 20 };
 int64_t plan_page_bytes(const Plan *, int64_t state);
 /* Cards of all ranks and stages. */
