@@ -664,8 +664,10 @@ mutant side_stream_takes_nothing gen/plan/side_stream.c \
     'plan->beside_bytes = plan_total_bytes(plan) - arenas;' '(void)arenas;' build/unit/test_side_stream
 mutant late_keys_of_variants_told gen/spec/late_keys.c \
     '&& !spec->origin[late->key].inherited' '' build/unit/test_sweep
-mutant late_keys_of_some_points_told gen/spec/late_keys.c 'if (told < count)' 'if (told == 0)' \
+mutant late_keys_of_some_points_told gen/spec/late_keys.c 'if (told == count)' 'if (told > 0)' \
     build/unit/test_sweep
+mutant decay_that_never_comes gen/spec/late_keys.c 'spec->lr_scheduler.step_size, warmup,' \
+    'spec->lr_scheduler.step_size, 0,' build/unit/test_sweep
 mutant short_trials_told gen/spec/spec_read.c \
     'spec_effective(spec, key) && !spec_is_late(spec, key);' 'spec_effective(spec, key);' build/unit/test_sweep
 mutant first_of_a_set_only gen/spec/key_value.c '        at = end;' '        at = "}" + 0 * (end - set);' \

@@ -109,7 +109,9 @@ static void test_sweep_same_values(void **state) {
                 "lr0.001_2 equals lr0.001");
 }
 
-static Sweep *read_with(const char *path, const char *set) { return sweep_read(&arena, path, &set, 1); }
+static Sweep *read_with(const char *path, const char *set) {
+    return sweep_read(&arena, path, &set, 1);
+}
 
 /* Counts of steps that training, which takes 10, does not reach. */
 #define LATE_SCHEDULE "[lr_scheduler]\ntype = \"step\"\nwarmup_steps = 11\nstep_size = 12\n"
@@ -119,14 +121,15 @@ static void test_counts_above_the_steps_are_told(void **state) {
     (void)state;
     write_spec("late.toml", "", "", LATE_SCHEDULE LATE_SAVES);
     assert_false(FAILS(read_sweep("late.toml")));
-    assert_says("late.toml:14:16: warning: lr_scheduler.warmup_steps = 11, but training ends after 10 "
-                "steps: the learning rate does not reach optimizer.lr\n");
+    assert_says(
+        "late.toml:14:16: warning: lr_scheduler.warmup_steps = 11, but training ends after 10 "
+        "steps: the learning rate does not reach optimizer.lr\n");
     assert_says("  hint: set it to at most 10, or raise training.steps\n");
     assert_says("step_size = 12, but training ends after 10 steps: the learning rate is not "
                 "multiplied by gamma\n");
     assert_says("interval = 20, but training ends after 10 steps: no checkpoint is written during "
                 "training\n");
-    assert_false(FAILS(read_with("late.toml", "training.steps=20")));
+    assert_false(FAILS(read_with("late.toml", "training.steps=24")));
     assert_says_nothing();
     write_spec("reached.toml", "", "",
                "[lr_scheduler]\nwarmup_steps = 10\n[checkpoint]\ninterval = 10\n");
@@ -135,6 +138,26 @@ static void test_counts_above_the_steps_are_told(void **state) {
     assert_false(FAILS(read_with("reached.toml", "training.eval_every=11")));
     assert_says("--set:1:21: warning: training.eval_every = 11, but training ends after 10 steps: "
                 "nothing is evaluated during training\n");
+}
+
+/* The learning rate is multiplied in the step after step_size others, which come after warmup. */
+static void test_a_decay_that_never_comes_is_told(void **state) {
+    (void)state;
+    write_spec("decay.toml", "", "", "[lr_scheduler]\ntype = \"step\"\nstep_size = 11\n");
+    assert_false(FAILS(read_sweep("decay.toml")));
+    assert_says("step_size = 11, but training ends after 10 steps: the learning rate is not");
+    assert_says("  hint: set it to at most 9, or raise training.steps\n");
+    write_spec("warm.toml", "", "",
+               "[lr_scheduler]\ntype = \"step\"\nwarmup_steps = 5\nstep_size = 8\n");
+    assert_false(FAILS(read_sweep("warm.toml")));
+    assert_says("  hint: set it to at most 4, or raise training.steps\n");
+    assert_false(FAILS(read_with("warm.toml", "lr_scheduler.step_size=4")));
+    assert_says_nothing();
+    write_spec("slow.toml", "", "",
+               "[lr_scheduler]\ntype = \"step\"\nwarmup_steps = 10\nstep_size = 1\n");
+    assert_false(FAILS(read_sweep("slow.toml")));
+    assert_says(
+        "multiplied by gamma\nstep_size = 1\n            ^\n  hint: raise training.steps\n");
 }
 
 /* A variant is shortened without a word, as is a study some of whose points reach the step. */
@@ -203,6 +226,7 @@ int main(void) {
         TEST(test_sweep_same_points),
         TEST(test_sweep_same_values),
         TEST(test_counts_above_the_steps_are_told),
+        TEST(test_a_decay_that_never_comes_is_told),
         TEST(test_counts_above_the_steps_of_a_variant),
         TEST(test_sweep_is_inherited),
         TEST(test_sweep_inherited_over_a_value),
