@@ -120,6 +120,7 @@ few    = training.steps=4 data.eval_batches=1 $(window) $(if $(sweep),benchmark.
 # The profiled window ends with the last step, of which SET may name fewer. SET may also turn it off.
 window = $(if $(filter profiling.enabled=false,$(SET)),,profiling.enabled=true \
     $(or $(window_of_$(lastword $(patsubst training.steps=%,%,$(filter training.steps=%,$(SET))))),$(window_of_4)))
+window_of_0 := profiling.enabled=false
 window_of_1 := profiling.start_step=0 profiling.steps=1
 window_of_2 := profiling.start_step=1 profiling.steps=1
 window_of_3 := profiling.start_step=1 profiling.steps=2

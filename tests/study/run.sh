@@ -373,7 +373,7 @@ make_small_takes_few_steps() {
     make -s -n small SPEC=$work/small_variant.toml SET=optimizer.lr=0.5 ARGS='--seed 3' >$work/said &&
         says '--set benchmark.repeats=1 ' $work/said && says "--set 'optimizer.lr=0.5' -o .build/small_variant-small" $work/said &&
         says '--program .build/small_variant-small/points. -- --seed 3' $work/said || return
-    for set in training.steps={1,2,3} "profiling.enabled=false training.steps=3"; do
+    for set in training.steps={0,1,2,3} "profiling.enabled=false training.steps=3"; do
         (eval "$(make -s -n small SPEC=$work/named_alone.toml SET="$set" | grep -v 'target.mk' |
             sed -n 's,^\(./gpuopt-gen .*\) -o .*,\1 -o '$work'/small,p')") >$work/said 2>$work/refusal && [ ! -s $work/refusal ] &&
             says "^steps = ${set##*=}\$" $work/small/spec.toml || { cat $work/refusal; return 1; }

@@ -144,7 +144,6 @@ static int count_sets(const char *const *sets) {
     return count;
 }
 
-/* Runs a step of the spec with `technique` and then `rewrites` set. */
 /* Without an adapter nothing is bordered, and the key is refused. */
 static bool has_effect(const char *set, const char *const *technique) {
     bool adapted = false;
@@ -153,6 +152,7 @@ static bool has_effect(const char *set, const char *const *technique) {
     return adapted || strncmp(set, "compile.bordered", strlen("compile.bordered"));
 }
 
+/* Runs a step of the spec with `technique` and then `rewrites` set. */
 static Run run(const char *const *technique, const char *const *rewrites) {
     const char *sets[2 * MOST_SETS];
     int count = count_sets(technique);
