@@ -12,8 +12,13 @@ top=$PWD
 copy=$top/build/mutants/tree
 missed=0
 
-# unit TEST: prints the test if make builds it.
-unit() { case $1 in build/unit/*) echo "$1" ;; esac; }
+# built_for TEST: prints what else make must build for it: the test, or the libraries that it links.
+built_for() {
+    case $1 in
+    build/unit/*) echo "$1" ;;
+    tests/sim/generated.sh) echo build/libgen.a build/libshared.a ;;
+    esac
+}
 
 # mutant NAME FILE OLD NEW TEST...: OLD must occur in FILE exactly once.
 mutant() {
@@ -27,14 +32,14 @@ mutant() {
     fi
     [ -z "$places_only" ] || return
     OLD=$old NEW=$new perl -0pe 's/\Q$ENV{OLD}\E/$ENV{NEW}/' "$top/$file" >"$copy/$file"
-    if (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim $(unit "$1") && "$@") \
+    if (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim $(built_for "$1") && "$@") \
         >"$copy/../$name.log" 2>&1; then
         echo "MISSED $name by $*"
         missed=1
     elif grep -q '^run.sh: no case' "$copy/../$name.log"; then
         echo "MISSED $name: $* runs nothing"
         missed=1
-    elif grep -q 'error:.*\.[ch]:\|Error 1$' "$copy/../$name.log" && ! grep -q 'FAIL\|FAILED\|internal\|assert' "$copy/../$name.log"; then
+    elif grep -q 'error:.*\.[ch]:\|Error 1$\|^collect2: error' "$copy/../$name.log" && ! grep -q 'FAIL\|FAILED\|internal\|assert' "$copy/../$name.log"; then
         echo "MISSED $name: it does not build"
         missed=1
     else
