@@ -294,6 +294,8 @@ mutant conv_weight_grad_tap_wgmma gen/templates/conv2d_wgmma.cu \
     'tap_x = column / CHANNELS % KERNEL;' 'tap_x = column / CHANNELS / KERNEL;' $oracle_row resnet50 bf16 default
 mutant conv_sums_over_tiles gen/templates/conv2d_wgmma.cu \
     '__syncthreads(); /* no tile is read any longer */' '' tests/sim/generated.sh
+mutant conv_panel_of_half_a_tile gen/plan/conv_kernels.c \
+    'if (c->wgmma && c->cols < 64)' 'if (c->wgmma && c->cols < 32)' tests/sim/generated.sh
 mutant ptx_conv_product_not_awaited gen/templates/conv2d_wgmma.cu \
     'wgmma_wait<0>(products);' 'wgmma_wait<1>(products);' tests/sim/generated.sh
 mutant ptx_conv_copies_not_fenced gen/templates/conv2d_wgmma.cu \

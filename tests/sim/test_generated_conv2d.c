@@ -36,6 +36,7 @@ static const Shape shapes[] = {
     {3, 11, 14, 3, 40, 7, 2, 3, 0, true, false},  {2, 9, 10, 3, 24, 3, 2, 0, 0, false, false},
     {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* windows on a line, in pairs */
     {3, 9, 8, 72, 64, 3, 1, 1, 0, false, false},  {1, 4, 5, 136, 72, 1, 1, 0, 8, true, false},
+    {2, 12, 12, 16, 72, 1, 1, 0, 0, true, false}, /* shallow: results need more room than tiles */
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
