@@ -131,14 +131,17 @@ warn_of_other_base() {
     [ -z "$how" ] || echo "warning: $2 was trained $how; to train it again: make run SPEC=$1" >&2
 }
 
-# lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
+# lacking SPEC MODEL: prints what MODEL lacks, nothing if it is complete. Its training was cut short if its own
+# record says so: a spec that asks for more steps now does not make a finished model incomplete. A model
 # without a record of its training was put there by the user, and counts as complete, as does one whose
-# spec cannot be read any more.
+# spec cannot be read any more, or asks for no more steps than it has.
 lacking() {
     [ -e "$2/config.json" ] || { echo "is not there yet"; return; }
     learnt=$(recorded "$2/trainer_state.json" global_step)
+    planned=$(recorded "$2/trainer_state.json" max_steps)
     wanted=$("$GEN" --print-spec "$1" 2>/dev/null | of_training steps)
-    [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
+    [ -z "$learnt" ] || [ "$learnt" -ge "${planned:-0}" ] || [ "$learnt" -ge "${wanted:-0}" ] ||
+        echo "has only $learnt of $planned steps"
 }
 
 # newest_record CHECKPOINTS: prints the path of meta.json of the checkpoint that was written last.

@@ -69,14 +69,22 @@ interrupted_base() {
         run_quietly $base -- --steps 2
 }
 
-# A base that was trained for fewer steps and with another schedule: to train on would mix the two.
+# A base that was stopped and then got another schedule: to train on would mix the two.
 test_another_recipe_starts_over() {
-    rm -rf $base/out && text >$work/text && write_base 2 && run_adapted && says "because $base/out/model is not there yet" &&
-        write_base 4 '[lr_scheduler]' 'type = "cosine"' 'warmup_steps = 2' && run_adapted || return
+    interrupted_base && write_base 4 '[lr_scheduler]' 'type = "cosine"' 'warmup_steps = 2' && run_adapted || return
     says 'has only 2 of 4 steps' &&
         says "^it starts from the beginning, because $base/out/checkpoints/step_2 was trained from another version" &&
         ! grep 'resuming from\|leave out --resume' $work/said && base_is_as_from_scratch || return
     run_adapted && ! grep 'training .*first\|^warning' $work/said
+}
+
+# A finished base whose spec asks for more steps now is not trained again without being asked.
+test_finished_base_stays() {
+    rm -rf $base/out && text >$work/text && write_base 2 && run_adapted && says "because $base/out/model is not there yet" &&
+        find $base -printf '%P %T@\n' | sort >$work/before && write_base 3 && run_adapted || return
+    says "^warning: $base/out/model was trained from another version of $work/retrained_base.toml.* make run SPEC=" &&
+        ! grep 'training .*first' $work/said && find $base -printf '%P %T@\n' | sort | cmp - $work/before || return
+    interrupted_base && write_base 2 && run_adapted && says '^warning: ' && ! grep 'training .*first' $work/said
 }
 
 test_interrupted_base_resumes() {
