@@ -9,6 +9,8 @@
 #include "runtime/data/data_hash.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
+#include "runtime/files/infile.h"
+#include "runtime/files/outfile.h"
 #include "runtime/loop/loop.h"
 #include "runtime/params/params.h"
 #include "runtime/report/profile.h"
@@ -21,6 +23,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Says if the sources beside the program were generated again since it was built, for another spec: the
+ * first line of spec.toml ends with the hash. A program may also be anywhere else, without its sources. */
+static void warn_if_older(const Rt *rt) {
+    static const char name[] = "spec_sha256 ";
+    char path[RT_MAX_PATH], text[RT_MAX_PATH];
+    int fd;
+    join_path(path, rt->options.program_dir, "spec.toml");
+    if (infile_open(path, &fd))
+        return;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    const char *hash = strstr(text, name);
+    if (hash && strcmp(hash + strlen(name), rt->program->spec_sha256) != 0)
+        rt_warn("this program is older than the sources beside it, which were generated for another "
+                "spec since: make -C %s builds it",
+                rt->options.program_dir);
+}
 
 static void open_loader(Rt *rt) {
     char error[1024];
@@ -206,6 +229,7 @@ static void find_module(Rt *rt) {
 static void open_all(Rt *rt) {
     device_choose(rt);
     comm_open(rt);
+    warn_if_older(rt);
     device_take(rt); /* before large host allocations: it binds them to the card's NUMA node */
     open_loader(rt);
     note_data(rt);
@@ -233,6 +257,7 @@ static void open_all(Rt *rt) {
 static int tune(Rt *rt) {
     device_choose(rt);
     comm_open(rt);
+    warn_if_older(rt);
     device_take(rt);
     find_module(rt);
     device_open(rt);

@@ -35,6 +35,16 @@ test_report_lists_settings() {
     local quote="'\\''"
     sed -n '2,/^$/p' "$work/plain_out/report.txt" | diff - <(printf "    --set '%s'\n" "${busy[@]//\'/"$quote"}" && echo)
 }
+# Generated again with another file of data, but not built, the program would read the one before.
+test_program_of_earlier_sources() {
+    local dir=$work/earlier lines=$work/other.jsonl
+    cp $cases/demo/data.jsonl "$lines" && program earlier $cases/demo/spec.toml &&
+        run earlier earlier_out "${start[@]}" --steps 0 && ! says earlier_out '^warning' &&
+        ./gpuopt-gen $cases/demo/spec.toml --set data.train="'$lines'" -o "$dir" >/dev/null &&
+        run earlier earlier_out "${start[@]}" --steps 0 &&
+        says earlier_out "^warning: this program is older than the sources beside it.*make -C $dir builds it" &&
+        make -s -C "$dir" && run earlier earlier_out "${start[@]}" --steps 0 && ! says earlier_out '^warning'
+}
 test_other_seed_differs() { run plain seeded "${start[@]}" --seed 5 && ! same_results plain_out seeded; }
 
 test_stopped_and_resumed() {

@@ -258,6 +258,24 @@ test_names_longer_results() {
         run plain shorter --steps 0 && ! says shorter "the results there are"
 }
 
+# sources HASH: of what spec the sources beside the program are; without it, there are none.
+sources() { [ -z "$1" ] || echo "# a spec with every key that has an effect; spec_sha256 $1" > "$work/plain/spec.toml"; }
+
+# Those beside it may have been generated for another spec since. A program may also be without sources.
+test_names_newer_sources() {
+    local code hash
+    sources "$(printf '1%063d' 0)" && run plain older --steps 0 &&
+        [ "$(grep -c "^warning: this program is older than .*: make -C $work/plain builds it\$" "$work/older.log")" = 1 ]
+    code=$?
+    for hash in "$(printf '%064d' 0)" ''; do
+        rm "$work/plain/spec.toml"
+        sources "$hash" && run plain older --steps 0 && ! says older warning || code=1
+    done
+    mkfifo "$work/plain/spec.toml" && run plain older --steps 0 && ! says older warning || code=1
+    rm "$work/plain/spec.toml"
+    return $code
+}
+
 # Started as by nohup.
 test_outlives_its_terminal() {
     : > "$work/nohup.log"
