@@ -140,7 +140,7 @@ static bool pattern_add(FileList *files, const char *pattern, const char *suffix
     if (status == GLOB_NOMATCH)
         return data_fail(error,
                          "%s: no such file; %sdata paths are relative to the working directory, "
-                         "or to DIR with make run FROM=DIR",
+                         "or to DIR with make -C build/NAME run FROM=DIR",
                          pattern,
                          strncmp(pattern, "build/data/", strlen("build/data/")) == 0
                              ? "make run in gpuopt-gen's folder makes the samples in build/data; "

@@ -547,7 +547,9 @@ static void bad_files_are_refused(void **state) {
     (void)state;
     const char *path = "/nonexistent/data.txt";
     RtData data = data_of(RT_DATA_TEXT, &path);
-    assert_refused(&data, 4, "/nonexistent/data.txt: no such file; data paths are relative to");
+    assert_refused(&data, 4,
+                   "/nonexistent/data.txt: no such file; data paths are relative to the working "
+                   "directory, or to DIR with make -C build/NAME run FROM=DIR");
     path = "build/data/nonexistent.txt"; /* among the samples that make run makes */
     assert_refused(&data, 4, "no such file; make run in gpuopt-gen's folder makes the samples");
     path = text_file("empty", "");
