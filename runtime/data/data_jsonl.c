@@ -12,7 +12,9 @@
  * Other members, blank lines and a byte-order mark at the start of the file are ignored. */
 #include "runtime/data/data_rows.h"
 
+#include <ctype.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool bytes_add(const SamplePlace *at, const json_t *text, bool targets) {
@@ -65,22 +67,78 @@ static bool ids_add(const SamplePlace *at, const json_t *ids, const json_t *labe
     return true;
 }
 
+/* ---- lines that other tools read ------------------------------------------------------------- */
+
+/* Returns whether a chat template makes text of the line, as in chat_template.py. */
+static bool is_conversation(const json_t *object) {
+    static const char *const names[] = {"prompt", "completion", "chosen", "rejected"};
+    bool found = json_object_get(object, "messages") != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found |= json_is_array(json_object_get(object, names[i]));
+    return found;
+}
+
+static bool refuse_conversation(const SamplePlace *at) {
+    return SAMPLE_FAIL(at, "%s",
+                       "has messages: runtime/data/tokenize_jsonl.py applies the model's chat "
+                       "template and makes token shards (data.format = \"tokens\")");
+}
+
+typedef struct {
+    char text[200];
+} Names;
+
+/* Lists the names of the line's members, as many as have room. */
+static Names names_in(const json_t *object) {
+    Names names = {""};
+    size_t length = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)object, name, value) {
+        const char *between = length ? ", " : "";
+        size_t size = strlen(between) + strlen(name), room = sizeof names.text - length;
+        bool fits = size + sizeof ", ..." <= room;
+        snprintf(names.text + length, room, "%s%s", between, fits ? name : "...");
+        if (!fits)
+            break;
+        length += size;
+    }
+    for (char *c = names.text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    return names.text[0] ? names : (Names){"no members"};
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static bool refuse_forms(const SamplePlace *at, const json_t *object, int forms) {
+    if (forms == 0 && is_conversation(object))
+        return refuse_conversation(at);
+    return SAMPLE_FAIL(at,
+                       "a sample has either input_ids, or text, or prompt and completion, but this "
+                       "line has %s: %s",
+                       names_in(object).text,
+                       forms ? "leave out all but one of them" : "write them as one of these");
+}
+
 static bool sample_read(const SamplePlace *at, const json_t *object) {
     const json_t *ids = json_object_get(object, "input_ids");
     const json_t *text = json_object_get(object, "text");
     const json_t *prompt = json_object_get(object, "prompt");
     const json_t *completion = json_object_get(object, "completion");
     int64_t start = at->file->tokens;
+    int forms = !!ids + !!text + (prompt || completion);
     bool ok;
-    if (!!ids + !!text + (prompt || completion) != 1)
-        ok = SAMPLE_FAIL(at, "%s",
-                         "a sample has either input_ids, or text, or prompt and completion");
+    if (forms != 1)
+        ok = refuse_forms(at, object, forms);
     else if (ids)
         ok = ids_add(at, ids, json_object_get(object, "labels"));
     else if (json_is_string(text))
         ok = bytes_add(at, text, true);
     else if (json_is_string(prompt) && json_is_string(completion))
         ok = bytes_add(at, prompt, false) && bytes_add(at, completion, true);
+    else if (!text && is_conversation(object))
+        ok = refuse_conversation(at);
     else
         ok = SAMPLE_FAIL(at, "%s",
                          text ? "text must be a string"
@@ -108,10 +166,14 @@ static bool pair_fields(const SamplePlace *at, const json_t *object, const char 
                         const json_t **parts) {
     for (int i = 0; i < PAIR_FIELDS; i++) {
         parts[i] = json_object_get(object, names[i]);
+        bool fits = names == pair_text_fields ? json_is_string(parts[i]) : json_is_array(parts[i]);
+        if (!fits && names == pair_text_fields && is_conversation(object))
+            return refuse_conversation(at);
         if (!parts[i])
-            return SAMPLE_FAIL(at, "%s is missing; a pair has %s, %s and %s", names[i],
-                               names[PAIR_PROMPT], names[PAIR_CHOSEN], names[PAIR_REJECTED]);
-        if (names == pair_text_fields ? !json_is_string(parts[i]) : !json_is_array(parts[i]))
+            return SAMPLE_FAIL(at, "%s is missing; a pair has %s, %s and %s, and this line has %s",
+                               names[i], names[PAIR_PROMPT], names[PAIR_CHOSEN],
+                               names[PAIR_REJECTED], names_in(object).text);
+        if (!fits)
             return SAMPLE_FAIL(at, "%s must be %s", names[i],
                                names == pair_text_fields ? "a string" : "an array of integers");
     }

@@ -608,37 +608,6 @@ static void bad_shards_are_refused(void **state) {
     assert_refused(&data, 4, "is empty");
 }
 
-static void bad_lines_are_refused(void **state) {
-    (void)state;
-    static const struct {
-        const char *lines, *expected;
-    } cases[] = {
-        {"{\"text\":\"ok\"}\n{\"text\":\n", ":2: not JSON at column 8"},
-        {"{\"text\":\"a\xff\"}\n", ":1: not JSON"},
-        {"\n\n[1,2]\n", ":3: each line must be one object"},
-        {"{}\n", ":1: a sample has either input_ids, or text, or prompt and completion"},
-        {"{\"text\":\"a\",\"input_ids\":[1]}\n", ":1: a sample has either"},
-        {"{\"prompt\":\"a\"}\n", ":1: prompt and completion must both be there"},
-        {"{\"text\":5}\n", ":1: text must be a string"},
-        {"{\"text\":\"\"}\n", ":1: the sample has no tokens"},
-        {"{\"input_ids\":5}\n", "must be arrays of integers"},
-        {"{\"input_ids\":[]}\n", "the sample has no tokens"},
-        {"{\"input_ids\":[1,2.5]}\n", "input_ids[1] is not an integer"},
-        {"{\"input_ids\":[1,256]}\n",
-         "input_ids[1] is 256, outside the vocabulary; model.vocab_size is 256"},
-        {"{\"input_ids\":[1,-100]}\n", "input_ids[1] is -100, outside"},
-        {"{\"input_ids\":[1,2],\"labels\":[1]}\n", "labels has 1 elements, input_ids has 2"},
-        {"{\"input_ids\":[1,2],\"labels\":[1,-1]}\n", "labels[1] is -1, outside"},
-        {"{\"input_ids\":[1,2],\"labels\":[1,-100]}\n", "no sample has a target token"},
-        {" \n", "is empty; a run needs samples"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *path = text_file("bad.jsonl", cases[i].lines);
-        RtData data = data_of(RT_DATA_JSONL, &path);
-        assert_refused(&data, 4, cases[i].expected);
-    }
-}
-
 static void a_validation_file_must_hold_a_row(void **state) {
     (void)state;
     const char *path = text_file("train.txt", "abcdefgh"), *other = text_file("valid.txt", "ab");
@@ -694,7 +663,6 @@ int main(void) {
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(unreadable_files_are_refused),
         cmocka_unit_test(bad_shards_are_refused),
-        cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(a_validation_file_must_hold_a_row),
         cmocka_unit_test(held_out_samples_need_a_target),
     };
