@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/checkpoint/gather.h"
+#include "runtime/files/infile.h"
 #include "runtime/params/packed.h"
 
 static int tensors_of(Rt *rt, bool adapter, OutTensor *tensors) {
@@ -45,22 +46,50 @@ static void tensors_free(OutTensor *tensors, int count) {
 #define TRAINER_STATE "trainer_state.json"
 enum { TRAINER_STATE_BYTES = 512 };
 
-/* Writes the training progress under the names of Hugging Face's trainer. It shows whether the
- * model had all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of
- * it). */
-static bool write_state(const Rt *rt, const char *dir, int64_t step, char *error,
-                        size_t error_size) {
+/* The training progress under the names of Hugging Face's trainer. It shows whether the model had
+ * all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of it). Free
+ * it. */
+static char *state_text(const Rt *rt, int64_t step, int64_t steps) {
     const RtProgram *program = rt->program;
     const char *data = rt->data_sha256;
-    char text[TRAINER_STATE_BYTES];
-    snprintf(text, sizeof text,
+    char *text = rt_alloc(TRAINER_STATE_BYTES);
+    snprintf(text, TRAINER_STATE_BYTES,
              "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"seed\": %lld,\n"
              "  \"spec_sha256\": \"%s\",\n  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
-             (long long)step, (long long)program->training.steps, (long long)rt->options.seed,
-             program->spec_sha256, program->recipe_sha256,
-             data[0] ? ",\n  \"data_sha256\": \"" : "", data,
+             (long long)step, (long long)steps, (long long)rt->options.seed, program->spec_sha256,
+             program->recipe_sha256, data[0] ? ",\n  \"data_sha256\": \"" : "", data,
              data[0] ? "\"" : "");
-    return outfile_write(dir, TRAINER_STATE, text, error, error_size);
+    return text;
+}
+
+/* The record in a folder that a program of ours wrote, or NULL. */
+static json_t *read_state(const char *dir) {
+    char path[RT_MAX_PATH];
+    json_error_t error;
+    join_path(path, dir, TRAINER_STATE);
+    json_t *state = infile_json(path, 0, &error);
+    if (json_object_get(state, "spec_sha256"))
+        return state;
+    json_decref(state);
+    return NULL;
+}
+
+/* The record of a complete folder. If this run trains nothing, it is that of the adapter that is
+ * merged; an adapter of another tool has all of its steps, 0 of 0. Free it. */
+static char *final_state(const Rt *rt) {
+    const char *adapter = rt->options.adapter_dir;
+    if (rt->step > 0 || !adapter)
+        return state_text(rt, rt->step, rt->program->training.steps);
+    json_t *state = read_state(adapter);
+    if (!state)
+        return state_text(rt, 0, 0);
+    char *fields = json_dumps(state, JSON_INDENT(2));
+    size_t size = strlen(fields) + sizeof "\n";
+    char *text = rt_alloc(size);
+    snprintf(text, size, "%s\n", fields);
+    free(fields);
+    json_decref(state);
+    return text;
 }
 
 /* Returns whether a model or an adapter is in the folder that no program of ours wrote: it has no
@@ -70,9 +99,8 @@ static bool holds_foreign(const char *dir) {
                                         "model.safetensors.index.json", "adapter_config.json",
                                         "adapter_model.safetensors"};
     char path[RT_MAX_PATH];
-    join_path(path, dir, TRAINER_STATE);
-    json_t *state = json_load_file(path, 0, NULL);
-    bool ours = json_object_get(state, "spec_sha256") != NULL;
+    json_t *state = read_state(dir);
+    bool ours = state != NULL;
     json_decref(state);
     for (size_t i = 0; !ours && i < sizeof names / sizeof *names; i++) {
         join_path(path, dir, names[i]);
@@ -96,11 +124,14 @@ void export_tensors(Rt *rt, const char *dir, const char *config_name, const char
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be created; choose another one", dir);
     /* A record without steps first: files of two runs never look like a whole model. */
-    if (!write_state(rt, dir, 0, error, sizeof error) ||
+    char *last = final_state(rt), *first = state_text(rt, 0, rt->program->training.steps);
+    if (!outfile_write(dir, TRAINER_STATE, first, error, sizeof error) ||
         !tensors_write(rt, path, "pt", tensors, count, error, sizeof error) ||
         !outfile_write(dir, config_name, config, error, sizeof error) ||
-        !write_state(rt, dir, rt->step, error, sizeof error))
+        !outfile_write(dir, TRAINER_STATE, last, error, sizeof error))
         rt_fail("%s; free some space, or choose another folder", error);
+    free(first);
+    free(last);
     folder_sync(dir);
 }
 

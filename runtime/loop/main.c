@@ -40,8 +40,8 @@ static void warn_if_older(const Rt *rt) {
     text[strcspn(text, "\n")] = '\0';
     const char *hash = strstr(text, name);
     if (hash && strcmp(hash + strlen(name), rt->program->spec_sha256) != 0)
-        rt_warn("this program is older than the sources beside it, which were generated for another "
-                "spec since: make -C %s builds it",
+        rt_warn("this program is older than the sources beside it, which were generated for "
+                "another spec since: make -C %s builds it",
                 rt->options.program_dir);
 }
 

@@ -397,6 +397,10 @@ test_merge() {
         grep -q '"rms_norm_eps": 1e-5,' "$work/nf4_model/config.json" &&
         grep -qF '\"lora_dropout\": 0.30000000000000004,' "$work/merged_bf16/program.c" &&
         [ "$(heldout merged_trained after)" != "$(heldout merged_nf4_out after)" ] || return 1
+    run merged merged_later --init $case/model --adapter "$work/merged_trained/adapter" --steps 0 --merge "$work/later_model" &&
+        grep -q '"global_step": 3,' "$work/later_model/trainer_state.json" &&
+        cmp "$work/merged_trained/adapter/trainer_state.json" "$work/later_model/trainer_state.json" &&
+        tr -d '\n' <"$work/fp32_model/trainer_state.json" | grep -q '"global_step": 0, *"max_steps": 0,' || return 1
     run merged merged_trained --resume --merge "$work/again_model" && says merged_trained 'nothing to do' &&
         cmp "$work/trained_model/model.safetensors" "$work/again_model/model.safetensors"
 }
