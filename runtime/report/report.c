@@ -124,15 +124,17 @@ static void set_whole_run(json_t *report, const Rt *rt) {
                                   (json_int_t)params.trained));
 }
 
+/* Those that the simulated device names only say whose functions it has. */
 static json_t *versions_json(const Rt *rt) {
     const RtDevice *device = &rt->device;
+    bool real = !device->simulated;
     return json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:b}", "generator", rt->program->generator,
-                     "driver", device->driver[0] ? device->driver : NULL, "driver_cuda",
-                     version(device->driver_version), "cublaslt",
-                     known((double)device->cublaslt_version), "nvrtc",
-                     version(device->nvrtc_version), "cupti",
-                     known((double)profile_cupti_version(rt->profile)), "tuned_products",
-                     (int)device->tuned);
+                     "driver", real && device->driver[0] ? device->driver : NULL, "driver_cuda",
+                     version(real ? device->driver_version : 0), "cublaslt",
+                     known(real ? (double)device->cublaslt_version : 0), "nvrtc",
+                     version(real ? device->nvrtc_version : 0), "cupti",
+                     known(real ? (double)profile_cupti_version(rt->profile) : 0),
+                     "tuned_products", (int)device->tuned);
 }
 
 static json_t *feeding_json(const Figures *f) {

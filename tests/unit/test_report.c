@@ -164,11 +164,17 @@ static void a_run_without_steps_has_no_times(void **state) {
 
 static void a_simulated_run_says_so(void **state) {
     (void)state;
+    static const char *const nulls[] = {"versions.driver", "versions.driver_cuda",
+                                        "versions.cublaslt", "versions.nvrtc", "versions.cupti"};
     rt.device.simulated = true;
+    rt.device.cublaslt_version = 130100;
+    rt.device.nvrtc_version = 13000;
     write_report();
     json_t *r = json_of("report.json");
     assert_true(json_is_true(at(r, "device.simulated")));
     assert_true(json_is_null(at(r, "flops.share_of_peak")));
+    for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
+        assert_true(json_is_null(at(r, nulls[i])));
     json_decref(r);
     assert_text("report.txt", "on an H100, simulated");
     assert_text("report.txt", "its times say nothing about a GPU");
