@@ -296,7 +296,10 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
         return;
     }
     const char *nearest = did_you_mean(name);
-    const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
+    const char *more = nearest == key_info[KEY_training_steps].name && strstr(name, "epoch")
+                           ? " A run says at its start how many epochs its steps are"
+                           : "";
+    const char *hint = nearest ? arena_printf(arena, "did you mean %s?%s", nearest, more)
                                : "gpuopt-gen --keys lists all keys";
     error_at(at, hint, "unknown key %s", name);
 }

@@ -14,6 +14,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/params/params.h"
 #include "runtime/report/profile.h"
+#include "runtime/report/report_figures.h"
 #include "runtime/report/report_ranks.h"
 #include "runtime/step/cards.h"
 #include "runtime/step/clock.h"
@@ -125,6 +126,25 @@ static void show_overlong(const LoaderFacts *facts, const char *unit) {
                facts->truncated == 1 ? " was" : "s were");
 }
 
+/* "20 steps of 8 rows: 0.123 epochs", which users of other tools set instead of steps. */
+static void show_epochs(const Rt *rt) {
+    long long steps = rt->options.steps, rows = rows_per_step(rt);
+    char epochs[32];
+    snprintf(epochs, sizeof epochs, epochs_format(epochs_of(rt, steps)), epochs_of(rt, steps));
+    printf("; %lld step%s of %lld row%s: %s epoch%s", steps, steps == 1 ? "" : "s", rows,
+           rows == 1 ? "" : "s", epochs, strcmp(epochs, "1") == 0 ? "" : "s");
+}
+
+static void show_rows(const Rt *rt, const LoaderFacts *facts) {
+    if (facts->train_rows == 0)
+        return;
+    printf("data: %lld training row%s, %lld held out", (long long)facts->train_rows,
+           facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);
+    if (rt->options.steps > 0)
+        show_epochs(rt);
+    printf("\n");
+}
+
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     char cards[16] = "";
@@ -135,9 +155,7 @@ static void show_start(const Rt *rt) {
     if (rt->device.tuned)
         printf("matrix products use the algorithms that --tune found fastest\n");
     show_random_base(rt);
-    if (facts->train_rows > 0)
-        printf("data: %lld training row%s, %lld held out\n", (long long)facts->train_rows,
-               facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);
+    show_rows(rt, facts);
     show_bytes(rt, facts);
     show_shortage(rt, facts);
     show_reused(&rt->program->data);

@@ -93,10 +93,11 @@ static json_t *data_json(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     int64_t samples = facts->train_samples + facts->eval_samples;
     json_t *data = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "train_samples", (json_int_t)facts->train_samples,
         "eval_samples", (json_int_t)facts->eval_samples, "truncated", (json_int_t)facts->truncated,
         "skipped", (json_int_t)facts->skipped, "train_rows", (json_int_t)facts->train_rows,
-        "device_samples", (json_int_t)(rt->program->data.dataset ? samples : 0));
+        "device_samples", (json_int_t)(rt->program->data.dataset ? samples : 0),
+        "epochs", number(epochs_of(rt, rt->step)));
     if (facts->mean_tokens > 0) {
         json_object_set_new(data, "mean_tokens", number(facts->mean_tokens));
         json_object_set_new(data, "padding_share", number(facts->padding_share));
@@ -421,6 +422,9 @@ static void print_window(FILE *out, const Rt *rt) {
 static void print_data(FILE *out, const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     const RtData *data = &rt->program->data;
+    double epochs = epochs_of(rt, rt->step);
+    if (epochs > 0)
+        line(out, "epochs", epochs_format(epochs), epochs, NAN);
     if (facts->truncated > 0)
         line(out, data->pairs ? "pairs cut" : "samples cut", "%.0f", (double)facts->truncated, NAN);
     if (facts->skipped > 0)

@@ -1,5 +1,6 @@
 /* Medians, rates and shares of the counts. */
 #include "runtime/report/report_figures.h"
+#include "runtime/data/data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,3 +81,10 @@ Figures figures_of(const Rt *rt) {
     figures.memory = memory_of(rt);
     return figures;
 }
+
+double epochs_of(const Rt *rt, int64_t steps) {
+    int64_t rows = loader_facts(rt->loader)->train_rows;
+    return rows > 0 ? (double)steps * (double)rows_per_step(rt) / (double)rows : NAN;
+}
+
+const char *epochs_format(double epochs) { return epochs < 100 ? "%.3g" : "%.0f"; }

@@ -31,5 +31,9 @@ typedef struct {
 extern const Feeding feedings[FEEDINGS];
 
 Figures figures_of(const Rt *rt);
+/* How often this many steps of all ranks read the training rows; NAN: synthetic data are endless. */
+double epochs_of(const Rt *rt, int64_t steps);
+/* For printing them with three digits. */
+const char *epochs_format(double epochs);
 
 #endif

@@ -550,7 +550,8 @@ test_little_data() {
     local spec=$work/little.toml
     grep -v '^validation' $cases/demo/spec.toml >"$spec" && echo '{"input_ids": [1, 2, 3, 4]}' >"$work/little.jsonl" &&
         program little "$spec" data.train="$work/little.jsonl" training.steps=1 &&
-        run little little_out "${start[@]}" && says little_out '^data: 1 training row, 0 held out$' &&
+        run little little_out "${start[@]}" && says little_out '^data: 1 training row, 0 held out; 1 step of 2 rows: 2 epochs$' &&
+        grep -q '^epochs  *2  *-$' "$work/little_out/report.txt" && grep -q '"epochs": 2' "$work/little_out/report.json" &&
         says little_out '^data: data.eval_fraction = 0.05 is less than one row, so there is no held-out loss; raise it' &&
         says little_out '^data: 94 % of the places in rows are padding: a sample has [0-9]* places and, on average, 4.0 tokens; data.packing = true' ||
         return 1

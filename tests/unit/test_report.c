@@ -47,6 +47,7 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "feeding.copy_ms", 0.5);
     assert_number(r, "feeding.compute_ms", 2.75);
     assert_number(r, "data.device_samples", 0);
+    assert_number(r, "data.epochs", 7.0 * 6 / 11); /* 7 steps of two ranks with 3 micro-steps */
     assert_number(r, "numa.node", 1);
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
