@@ -302,14 +302,20 @@ static void close_all(Rt *rt) {
     free(rt->evaluations);
 }
 
+/* Several processes may be started on other machines. */
+static int probe(Rt *rt) {
+    merge_check(rt);
+    if (mesh_ranks(rt->program) == 1)
+        device_choose(rt);
+    return 0;
+}
+
 int rt_main(const RtProgram *program, int argc, char **argv) {
     Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
     rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
-    if (rt.options.probe) {
-        device_choose(&rt);
-        return 0;
-    }
+    if (rt.options.probe)
+        return probe(&rt);
     if (rt.options.tune)
         return tune(&rt); /* before signals are handled: there is nothing to save */
     signals_install();

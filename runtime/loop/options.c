@@ -1,4 +1,5 @@
 /* The command line of an emitted program. */
+#include "runtime/base/launcher.h"
 #include "runtime/base/rt.h"
 #include "runtime/loop/loop.h"
 
@@ -24,8 +25,8 @@ static const char help[] =
     "folder\n"
     "  --tune            only measure which of cuBLASLt's algorithms is fastest for each matrix\n"
     "                    product and save it in products.json next to this program for later runs\n"
-    "  --probe           only check that there is a device, as make run does before it compiles\n"
-    "                    kernels\n"
+    "  --probe           only check the other options and, for one process, that there is a device,\n"
+    "                    as make run does before it compiles kernels or starts several processes\n"
     "  -h, --help        print this text\n"
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
@@ -87,8 +88,6 @@ static void check(const RtOptions *options, const RtProgram *program) {
                 (long long)options->steps, most);
     if (options->tune && asks_for_run(options, program))
         rt_fail("--tune measures matrix products and runs nothing else; leave out the other options");
-    if (options->probe && (options->tune || asks_for_run(options, program)))
-        rt_fail("--probe only looks for a device; leave out the other options");
     if (options->dump_file && options->steps == 0)
         rt_fail("--dump records the first training step, but --steps 0 trains none");
     if (options->dump_file && options->resume)
@@ -180,7 +179,8 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
         read_one(options, argc, argv, &i);
     }
     if (options->help) {
-        print_help(program, argv[0]);
+        if (launched_rank() == 0 && !options->probe)
+            print_help(program, argv[0]);
         exit(0);
     }
     check(options, program);

@@ -94,6 +94,15 @@ like_one() { # like_one RANKS: compares the program of that many ranks, which ha
         same_training 1e-11 wide$1_out lora$1_out
 }
 test_three() { like_one 3; }
+# By one process, before mpirun starts, which would add an error of its own.
+test_options_are_refused_once() {
+    local options
+    for options in "--merge $work/never_merged" "--stpes 4" "--steps 7"; do
+        ! run lora3 refused "$options" && [ "$(grep -c '^error: --merge: this program is for several cards\|^error: unknown option --stpes\|^error: --steps 7: this program' "$work/refused.log")" = 1 ] &&
+            ! grep -i 'mpirun\|prte\|primary job' "$work/refused.log" && [ ! -e "$work/never_merged" ] || return 1
+    done
+    run lora3 helped --help && [ "$(grep -c '^usage: ' "$work/helped.log")" = 1 ]
+}
 more_test_two() { lora lora2 "$(ranks 2)" $buckets compile.bordered=false && like_one 2; }
 # Adapters' gradients are computed in parallel with the rest of backward, and summed at its end.
 more_test_four() {

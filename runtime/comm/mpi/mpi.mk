@@ -12,3 +12,11 @@ MPI: install Open MPI (Debian: openmpi-bin libopenmpi-dev) or set MPI_HOME to it
 open_mpi      = $(shell $(MPIRUN) --version 2>/dev/null | grep -q 'Open MPI' && echo yes)
 mpirun_flags  = $(if $(open_mpi),--bind-to none $(if $(filter 0,$(shell id -u)),--allow-run-as-root) \
     $(if $(filter sim,$(1)),--oversubscribe))
+
+# What the program refuses is refused by one process before mpirun starts, which would add an error of its own.
+ifneq ($(filter-out 1,$(NP)),)
+.PHONY: check_options
+run: check_options
+check_options: all
+	@cd '$(subst ','\'',$(FROM))' && $(CURDIR)/run --probe $(ARGS)
+endif
