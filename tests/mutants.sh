@@ -542,7 +542,15 @@ mutant crashed_point_goes_on runtime/scripts/study.sh '29|30|31|37' '29|3[0-9]|3
 mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
 mutant foreign_model_replaced runtime/checkpoint/export.c \
-    'bool ours = json_object_get(state, "spec_sha256") != NULL;' 'bool ours = true;' build/unit/test_checkpoint
+    'bool ours = state != NULL;' 'bool ours = true;' build/unit/test_checkpoint
+mutant merged_record_is_its_own runtime/checkpoint/export.c \
+    'if (rt->step > 0 || !adapter)' 'if (true)' tests/runtime/repeat.sh merge
+mutant older_program_says_nothing runtime/loop/main.c \
+    'spec_sha256) != 0)' 'spec_sha256) == 0)' tests/runtime/run.sh names_newer_sources
+mutant messages_are_no_conversation runtime/data/data_jsonl.c \
+    'bool found = json_object_get(object, "messages") != NULL;' 'bool found = false;' build/unit/test_jsonl
+mutant finished_base_trains_again runtime/scripts/run.sh \
+    '[ "$learnt" -ge "${planned:-0}" ] || ' '' tests/study/bases.sh finished_base_stays
 mutant adapter_tensors_unread runtime/params/first_values.c \
     'if (s->adapter)' 'if (false)' tests/runtime/repeat.sh excess_in_files
 mutant more_than_a_stage_refused runtime/params/weights.c \

@@ -26,8 +26,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Says if the sources beside the program were generated again since it was built, for another spec: the
- * first line of spec.toml ends with the hash. A program may also be anywhere else, without its sources. */
+/* Says if the sources beside the program were generated again since it was built, for another spec:
+ * the first line of spec.toml ends with the hash. A program may also be elsewhere, without its
+ * sources. */
 static void warn_if_older(const Rt *rt) {
     static const char name[] = "spec_sha256 ";
     char path[RT_MAX_PATH], text[RT_MAX_PATH];
