@@ -164,8 +164,8 @@ static const char naming[] =
     "Where a linear has an adapter, u = x A^T and y = [x|u] [W|sB]^T; in backward, v = dy sB and\n"
     "dx = [dy|v] [W;A]. X_bordered is [[W, sB], [A, 0]], X_bordered_W_sB its rows [W|sB] and\n"
     "X_bordered_W_A its columns [W;A]; x_u is [x|u], and dy_v is [dy|v].\n"
-    "What is trained lies in the order in which backward makes the gradients, the last layer first;\n"
-    "the adapters of q, k and v, for example, are together called v_k_q_proj.\n";
+    "Adapters lie in the order in which backward reaches them: those of q, k and v, for example, are\n"
+    "together called v_k_q_proj.\n";
 
 bool pass_bordered(Program *p, const Spec *spec) {
     if (!spec->compile.bordered)

@@ -18,8 +18,8 @@
  * Where a linear has an adapter, u = x A^T and y = [x|u] [W|sB]^T; in backward, v = dy sB and
  * dx = [dy|v] [W;A]. X_bordered is [[W, sB], [A, 0]], X_bordered_W_sB its rows [W|sB] and
  * X_bordered_W_A its columns [W;A]; x_u is [x|u], and dy_v is [dy|v].
- * What is trained lies in the order in which backward makes the gradients, the last layer first;
- * the adapters of q, k and v, for example, are together called v_k_q_proj.
+ * Adapters lie in the order in which backward reaches them: those of q, k and v, for example, are
+ * together called v_k_q_proj.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 3 processes, one per device, each with its own batches.
