@@ -654,7 +654,7 @@ test_processes_are_counted() {
         make -n -C "$work/one" DEVICE=sim RT="$top" MPIRUN=mpirun NP=2 run >"$work/started" 2>&1 && return 1
     grep -q 'NP=2: this program was generated for one rank: leave NP out' "$work/started" || return 1
     # As if everything was built. The command itself is not shown: it is full of paths.
-    make -o all -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=echo MPICC=sh run >"$work/started" &&
+    make -o all -o check_options -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=echo MPICC=sh run >"$work/started" &&
         grep -qxF -- "-np 3 $work/ranks/run" "$work/started" && ! grep -q GPUOPT "$work/started" || return 1
     for np in 0 -1 x 2x "1 2"; do
         started NP="$np" >"$work/started" 2>&1 && return 1
