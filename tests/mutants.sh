@@ -288,8 +288,8 @@ mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
     'axis.source(place % OUT_WIDTH, tap % KERNEL)' 'axis.source(place % OUT_WIDTH, tap / KERNEL)' $oracle cnn
 mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
-mutant conv_tap_wgmma gen/templates/conv2d_wgmma.cu \
-    'tap_x = tap % across.taps * TOWARDS;' 'tap_x = tap / across.taps * TOWARDS;' $oracle_row resnet50 bf16 default
+mutant conv_tap gen/templates/conv2d_windows.cuh \
+    'tap % across.taps * TOWARDS;' 'tap / across.taps * TOWARDS;' $oracle_row resnet50 bf16 default
 mutant conv_weight_grad_tap_wgmma gen/templates/conv2d_wgmma.cu \
     'tap_x = column / CHANNELS % KERNEL;' 'tap_x = column / CHANNELS / KERNEL;' $oracle_row resnet50 bf16 default
 mutant conv_sums_over_tiles gen/templates/conv2d_wgmma.cu \
@@ -297,17 +297,17 @@ mutant conv_sums_over_tiles gen/templates/conv2d_wgmma.cu \
 mutant conv_panel_of_half_a_tile gen/plan/conv_kernels.c \
     'if (c->wgmma && c->cols < 64)' 'if (c->wgmma && c->cols < 32)' tests/sim/generated.sh
 mutant ptx_conv_product_not_awaited gen/templates/conv2d_wgmma.cu \
-    'wgmma_wait<0>(products);' 'wgmma_wait<1>(products);' tests/sim/generated.sh
+    'wgmma_wait<0>(sums);' 'wgmma_wait<1>(sums);' tests/sim/generated.sh
 mutant ptx_conv_copies_not_fenced gen/templates/conv2d_wgmma.cu \
     "fence_tiles();
         __syncthreads(); /* this" "__syncthreads(); /* this" tests/sim/generated.sh
 mutant ptx_narrow_panel gen/templates/wgmma.cuh '== PANEL ? 1u << 30 : 1u << 31' '== PANEL ? 1u << 30 : 1u << 30' \
     tests/sim/generated.sh
-mutant window_of_a_neighbour_wgmma gen/templates/conv2d_wgmma.cu \
-    'in_window = row % WINDOW, window = row / WINDOW;' 'in_window = (row + 1) % WINDOW, window = row / WINDOW;' \
+mutant window_of_a_neighbour_wgmma gen/templates/conv2d_windows.cuh \
+    'in_window = row / TOGETHER % WINDOW;' 'in_window = (row + 1) / TOGETHER % WINDOW;' \
     tests/runtime/repeat.sh without_fused_pools
 mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
-    'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
+    '(sources.index[s] + line * WIDTH) * CHANNELS' 'sources.index[s] * CHANNELS' $oracle cnn
 mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
     'parts_ms(plan, c, tiles, parts) < parts_ms' '0 * parts_ms(plan, c, tiles, parts) > parts_ms' build/unit/test_planes
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
@@ -391,8 +391,8 @@ mutant epilogue_over_its_source gen/plan/epilogue.c \
 mutant windows_of_a_wanted_result gen/plan/epilogue.c \
     'if (!group_hides(g, host, host->ops[i]->out[k]))' \
     'if (!group_hides(g, host, host->ops[i]->out[k]) && i < 0)' build/unit/test_fusion
-mutant window_of_a_neighbour gen/templates/conv2d_mma.cu \
-    'in_window = row / 8 % WINDOW,' 'in_window = row % WINDOW,' tests/oracle/run.sh --one cnn bf16 default
+mutant window_of_a_neighbour gen/templates/conv2d_windows.cuh \
+    'in_window = row / TOGETHER % WINDOW;' 'in_window = row % WINDOW;' tests/oracle/run.sh --one cnn bf16 default
 mutant windows_row_by_row gen/plan/fuse.c \
     's.constant = number;' 's.constant = number / count;' build/unit/test_fusion
 mutant epilogue_that_moves_more gen/plan/epilogue.c \

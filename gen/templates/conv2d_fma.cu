@@ -56,19 +56,40 @@
 //@prelude
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
-template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
-static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
-                                                       const A *rows, const A *cols) {
+/* The tiles of one step; in both the depth is the outer dimension. The padding leaves fewer bank
+ * conflicts. */
+template <class Sizes, class A> struct Conv2dTiles {
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    alignas(16) A rows[DEPTH][ROWS + 4];
+    alignas(16) A cols[DEPTH][COLS + 4];
+
+    /* The first row and column of a thread's sums. */
+    __device__ static int own_row() { return threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS; }
+    __device__ static int own_col() { return threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS; }
+};
+
+/* sums += rows^T cols over the inner dimension from `begin` up to `end`, in steps of DEPTH;
+ * fetch(base) fills the tiles of the step that starts at `base`. */
+template <class Sizes, class A, class Fetch>
+static __device__ __forceinline__ void conv2d_product(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
+                                                      const Conv2dTiles<Sizes, A> &tiles, int begin,
+                                                      int end, const Fetch &fetch) {
+    const int own_row = tiles.own_row(), own_col = tiles.own_col();
+    for (int base = begin; base < end; base += Sizes::DEPTH) {
+        fetch(base);
+        __syncthreads();
 #pragma unroll 4
-    for (int d = 0; d < DEPTH; d++) {
-        const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(rows + d * ROW_PITCH);
-        const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(cols + d * COL_PITCH);
+        for (int d = 0; d < Sizes::DEPTH; d++) {
+            const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(tiles.rows[d] + own_row);
+            const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(tiles.cols[d] + own_col);
 #pragma unroll
-        for (int i = 0; i < CONV2D_ROWS; i++)
+            for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < CONV2D_COLS; j++)
-                sums[i][j] = fma(a[i], b[j], sums[i][j]);
+                for (int j = 0; j < CONV2D_COLS; j++)
+                    sums[i][j] = fma(a[i], b[j], sums[i][j]);
+        }
+        __syncthreads();
     }
 }
 
@@ -84,61 +105,29 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
  * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
-    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
-    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    using Tiles = Conv2dTiles<Sizes, A>;
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int WINDOW = Places::WINDOW, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int COLUMNS = Places::RESULTS;
     static constexpr int VECTOR = Sizes::VECTOR, VECTORS = CONV2D_COLS / VECTOR;
-    static constexpr int OWN_ROWS = CONV2D_ROWS / WINDOW;
-    static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
-    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
-    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
 
-    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const Places places = Places(blockIdx.z);
     const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int own_row = (tile_row + Tiles::own_row()) / WINDOW;
+    const int own_col = tile_col + Tiles::own_col();
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
 
-    /* `rows` and `cols` are DEPTH * ROW_PITCH and DEPTH * COL_PITCH elements of shared memory. */
-    __device__ __forceinline__ void multiply(const T *source, const T *weight, A *rows, A *cols);
+    __device__ __forceinline__ void multiply(const T *source, const T *weight, Tiles &tiles);
 
-    /* Which place of the images the product's row `row` is. */
-    __device__ __forceinline__ int image_row(int row) const {
-        if (POOL == 1)
-            return row;
-        const int in_window = row % WINDOW, window = row / WINDOW;
-        const int y = window / (wide / POOL) * POOL + in_window / POOL;
-        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    __device__ __forceinline__ bool empty() const { return !has_row(0) || column(0) >= COLUMNS; }
+    __device__ __forceinline__ bool has_row(int r) const {
+        return own_row + r < places.count() / WINDOW;
     }
-    /* Rows of the product from this thread's first one on. */
-    __device__ __forceinline__ int rows_left() const {
-        return IMAGES * high * wide - tile_row - thread_row;
-    }
-    __device__ __forceinline__ bool empty() const {
-        return rows_left() <= 0 || column(0) >= COLUMNS;
-    }
-    __device__ __forceinline__ bool has_row(int r) const { return r * WINDOW < rows_left(); }
-
     /* This thread's row r, as a row of the result. */
-    __device__ __forceinline__ int row(int r) const {
-        const int own = (tile_row + thread_row) / WINDOW + r;
-        if (Axis::PHASES == 1)
-            return own;
-        const int y = down.place(own / wide % high), x = across.place(own % wide);
-        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
-    }
+    __device__ __forceinline__ int row(int r) const { return places.result_row(own_row + r); }
     /* The first column of its vector c. */
-    __device__ __forceinline__ int column(int c) const { return tile_col + thread_col + c * VECTOR; }
+    __device__ __forceinline__ int column(int c) const { return own_col + c * VECTOR; }
     /* The sum for element j of vector c in row r; in a window, for its place k. */
     __device__ __forceinline__ A sum(int r, int c, int j) const { return sum(r, 0, c, j); }
     __device__ __forceinline__ A sum(int r, int k, int c, int j) const {
@@ -149,49 +138,35 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
 template <class T, class A, bool BACKWARD, class Sizes>
 __device__ __forceinline__ void
 Conv2dGather<T, A, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
-                                              const T *__restrict__ weight, A *rows, A *cols) {
-    if (tile_row >= IMAGES * high * wide)
+                                              const T *__restrict__ weight, Tiles &tiles) {
+    if (tile_row >= places.count())
         return; /* only larger phases have this tile */
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH; /* loaded by all threads at a time */
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
+    constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    constexpr int INNER = Places::INNER, CHANNELS = Places::CHANNELS, KERNEL = Places::KERNEL;
+    constexpr int THREAD_ROWS = Tiles::THREADS / DEPTH; /* loaded by all threads at a time */
+    static_assert(Tiles::THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0,
+                  "a thread brings one depth");
 
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = image_row(tile_row + own + s * THREAD_ROWS);
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
+    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH, depth = places.depth();
+    const Conv2dSources<Places, ROWS / THREAD_ROWS, THREAD_ROWS> sources(places, tile_row + own);
+    conv2d_product(sums, tiles, 0, depth, [&](int base) {
         const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
+        const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
 #pragma unroll
         for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            rows[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
+            const bool inside = sources.inside(s, tap_y, tap_x) && place < depth;
+            const int64_t at = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + inner;
+            tiles.rows[own_depth][own + s * THREAD_ROWS] = inside ? convert<A>(source[at]) : A(0);
         }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
+        const int window_tap = places.window_tap(tap);
         for (int col = own; col < COLS; col += THREAD_ROWS) {
             const int column = tile_col + col;
             const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
             const bool inside = place < depth && column < COLUMNS;
             const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            cols[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
+            tiles.cols[own_depth][col] = inside ? convert<A>(weight[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, rows + thread_row, cols + thread_col);
-        __syncthreads();
-    }
+    });
 }
 //@end
 
@@ -210,11 +185,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
         enum { VECTOR = /*@vector*/4/*@*/ };
     };
     using A = /*@acc*/float/*@*/;
-    using Tile = Conv2dGather</*@dtype*/float/*@*/, A, /*@backward*/false/*@*/, Sizes>;
-    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
-    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
-    Tile tile;
-    tile.multiply(source, weight, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    Conv2dGather</*@dtype*/float/*@*/, A, /*@backward*/false/*@*/, Sizes> tile;
+    tile.multiply(source, weight, tiles);
     if (tile.empty())
         return;
 /*@columns*//*@*/#pragma unroll
@@ -229,83 +202,74 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
 //@end
 
 //@body gather_planes
-/* Computes one tile of the result of a gather_planes kernel. `row_tile` and `col_tile` are shared
- * memory, DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+/* Computes one tile of the result of a gather_planes kernel. */
 template <bool BACKWARD, bool ACCUMULATE, class Sizes, class T, class A>
-static __device__ __forceinline__ void
-conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T *__restrict__ out,
-                   A *row_tile, A *col_tile) {
-    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ source,
+                                                          const T *__restrict__ weight,
+                                                          T *__restrict__ out,
+                                                          Conv2dTiles<Sizes, A> &tiles) {
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    using Tiles = Conv2dTiles<Sizes, A>;
     constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
-    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int THREAD_ROWS = Tiles::THREADS / DEPTH, THREAD_DEPTHS = Tiles::THREADS / COLS;
+    constexpr int INNER = Places::INNER, RESULTS = Places::RESULTS, CHANNELS = Places::CHANNELS;
+    constexpr int KERNEL = Places::KERNEL, FROM_WIDTH = Places::FROM_WIDTH;
+    constexpr int FROM_PIXELS = Places::FROM_HEIGHT * FROM_WIDTH;
+    constexpr int TO_WIDTH = Places::TO_WIDTH, TO_PIXELS = Places::TO_HEIGHT * TO_WIDTH;
+    constexpr int PHASES = Places::Axis::PHASES;                       /* per direction */
+    constexpr int HIGHEST = (Places::TO_HEIGHT + PHASES - 1) / PHASES; /* over the phases */
+    constexpr int WIDEST = (TO_WIDTH + PHASES - 1) / PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
-    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    static_assert(Tiles::THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0,
+                  "a thread brings one place");
 
-    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
-    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
-    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int image = blockIdx.x / TILES / (PHASES * PHASES);
+    const Places places(blockIdx.x / TILES % (PHASES * PHASES));
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
-    if (first_col >= places)
+    if (first_col >= places.of_image)
         return; /* only larger phases have this tile */
 
-    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
-    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    const int loaded_col = threadIdx.x % COLS, loaded_place = first_col + loaded_col;
+    const int loaded_depth = threadIdx.x % DEPTH, loaded_row = threadIdx.x / DEPTH;
+    const int depth = places.depth();
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
+    conv2d_product(sums, tiles, 0, depth, [&](int base) {
 #pragma unroll 4
         for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
             const int tap = (base + d) / INNER, inner = (base + d) % INNER;
-            const int h = down.source(own_place / wide, tap / across.taps);
-            const int w = across.source(own_place % wide, tap % across.taps);
-            const bool inside = base + d < depth && own_place < places && h >= 0 &&
-                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
-            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
-                image, h * FROM_WIDTH + w, inner, 0);
-            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+            const int h = places.down.source(loaded_place / places.wide, tap / places.across.taps);
+            const int w =
+                places.across.source(loaded_place % places.wide, tap % places.across.taps);
+            const bool inside = base + d < depth && loaded_place < places.of_image &&
+                                conv2d_inside(h, Places::FROM_HEIGHT) &&
+                                conv2d_inside(w, FROM_WIDTH);
+            const int64_t at =
+                image_element<true, FROM_PIXELS, INNER>(image, h * FROM_WIDTH + w, inner, 0);
+            tiles.cols[d][loaded_col] = inside ? convert<A>(source[at]) : A(0);
         }
-        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
-        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+        const int place = base + loaded_depth, inner = place % INNER;
+        const int window_tap = places.window_tap(place / INNER);
 #pragma unroll
-        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+        for (int row = loaded_row; row < ROWS; row += THREAD_ROWS) {
             const int result = first_row + row;
             const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
             const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            const bool inside = base + own_depth < depth && result < RESULTS;
-            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+            const bool inside = place < depth && result < RESULTS;
+            tiles.rows[loaded_depth][row] = inside ? convert<A>(weight[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
+    });
 
 #pragma unroll
     for (int j = 0; j < CONV2D_COLS; j++) {
-        const int column = first_col + thread_col + j;
-        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+        const int column = first_col + Tiles::own_col() + j;
+        const int y = places.down.place(column / places.wide);
+        const int x = places.across.place(column % places.wide);
 #pragma unroll
         for (int i = 0; i < CONV2D_ROWS; i++) {
-            const int result = first_row + thread_row + i;
-            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
-                image, to_y * TO_WIDTH + to_x, result, 0);
-            if (result < RESULTS && column < places)
+            const int result = first_row + Tiles::own_row() + i;
+            const int64_t at =
+                image_element<true, TO_PIXELS, RESULTS>(image, y * TO_WIDTH + x, result, 0);
+            if (result < RESULTS && column < places.of_image)
                 conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
         }
     }
@@ -324,33 +288,31 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/ };
+        enum { POOL = 1 };
     };
     using A = /*@acc*/float/*@*/;
     constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_planes_tile<BACKWARD, ACCUMULATE, Sizes>(source, weight, out, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_planes_tile<BACKWARD, ACCUMULATE>(source, weight, out, tiles);
 }
 //@end
 
 //@body weight_grad
-/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
- * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+/* Computes one tile of dw, or of a part of it. */
 template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
 static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
                                                       const T *__restrict__ dy, G *__restrict__ dw,
-                                                      A *row_tile, A *col_tile) {
+                                                      Conv2dTiles<Sizes, A> &tiles) {
     constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
     constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     constexpr int PART_PLACES = Sizes::PART_PLACES;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    using Tiles = Conv2dTiles<Sizes, A>;
+    constexpr int ROWS = Tiles::ROWS, COLS = Tiles::COLS, DEPTH = Tiles::DEPTH;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -358,41 +320,35 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
 
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
+    conv2d_product(sums, tiles, begin, end, [&](int base) {
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
             const int place = base + d, filter = first_row + row;
             const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
                 place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+            tiles.rows[d][row] = place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const bool inside = place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                                conv2d_inside(w, WIDTH);
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
                 place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+            tiles.cols[d][col] = inside ? convert<A>(x[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
+    });
 
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
         for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t filter = first_row + Tiles::own_row() + i;
+            const int64_t column = first_col + Tiles::own_col() + j;
             const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
             if (filter < FILTERS && column < COLUMNS)
                 conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
@@ -416,8 +372,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     };
     using A = /*@acc*/float/*@*/;
     constexpr bool PLANES = /*@planes*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_dw_tile<PLANES, ACCUMULATE>(x, dy, dw, tiles);
 }
 //@end

@@ -138,9 +138,9 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
 /* The part of a line of a dense image that a window sees, which is contiguous in memory. Read in
  * pairs, a run begins LEAD elements early, at an even element. Elements read outside the window are
  * multiplied by zeros of the filter; weight_grad does not store their columns of dw. */
-template <int KERNEL, int CHANNELS, int PADDING> struct Conv2dRun {
-    static constexpr int SEEN = KERNEL * CHANNELS, LEAD = PADDING * CHANNELS % 2;
-    static constexpr int SIZE = (LEAD + SEEN + 1) / 2 * 2;
+template <class Sizes> struct Conv2dRun {
+    static constexpr int CHANNELS = Sizes::CHANNELS, SEEN = Sizes::KERNEL * CHANNELS;
+    static constexpr int LEAD = Sizes::PADDING * CHANNELS % 2, SIZE = (LEAD + SEEN + 1) / 2 * 2;
 };
 
 /* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the
@@ -168,6 +168,34 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
         }
     }
 }
+
+/* The same over the inner dimension from `begin` up to `end`. The tiles of STAGES steps are a ring
+ * in shared memory: fetch_rows(tile, base) and fetch_cols(tile, base) begin to copy those of the
+ * step that starts at `base`, STAGES - 1 steps before their product. */
+template <class T, class Rows, class Cols, int STAGES, int ROW_TILES, class FetchRows, class FetchCols>
+static __device__ __forceinline__ void
+conv2d_product(float (&sums)[ROW_TILES][4][4], int row, int col, int begin, int end,
+               const FetchRows &fetch_rows, const FetchCols &fetch_cols) {
+    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
+    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
+    const auto fetch = [&](int step) {
+        if (begin + step * Rows::DEPTH < end) {
+            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, begin + step * Rows::DEPTH);
+            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, begin + step * Rows::DEPTH);
+        }
+        cp_async_commit();
+    };
+#pragma unroll
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+    for (int step = 0; begin + step * Rows::DEPTH < end; step++) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
+        fetch(step + STAGES - 1);
+        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, row,
+                                    col_tiles + step % STAGES * Cols::SIZE, col);
+    }
+}
 //@end
 
 //@body gather
@@ -175,60 +203,28 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
  * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
-    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
-    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
-    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
-    static constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
-    static constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR;
-    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = 8 / VECTOR;
-    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
-    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
-    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    /* Rows interleave eight windows, so that a thread has all places of its windows. */
+    using Places = Conv2dPlaces<BACKWARD, Sizes, 8>;
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, WINDOW = Places::WINDOW;
     static constexpr int ROW_TILES = ROWS / 32, OWN_ROWS = 2 * ROW_TILES / WINDOW;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    static constexpr int COLUMNS = Places::RESULTS;
+    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = 8 / VECTOR;
 
-    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const Places places = Places(blockIdx.z);
     const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
+    const int own_row = (tile_row + warp_row) / WINDOW + lane / 4;
     float sums[ROW_TILES][4][4] = {};
 
     __device__ __forceinline__ void multiply(const T *source, const T *weight);
 
-    /* Which place of the images the product's row `row` is. Rows interleave eight windows, so that
-     * a thread has all places of its windows. */
-    __device__ __forceinline__ int image_row(int row) const {
-        if (POOL == 1)
-            return row;
-        const int in_window = row / 8 % WINDOW, window = row / (8 * WINDOW) * 8 + row % 8;
-        const int y = window / (wide / POOL) * POOL + in_window / POOL;
-        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    __device__ __forceinline__ bool empty() const { return !has_row(0) || column(0) >= COLUMNS; }
+    __device__ __forceinline__ bool has_row(int r) const {
+        return own_row + r * 8 < places.count() / WINDOW;
     }
-    /* A thread has every eighth row (window) of its warp: these are left from its first one on. */
-    __device__ __forceinline__ int rows_left() const {
-        return (IMAGES * high * wide - tile_row - warp_row) / WINDOW - lane / 4;
-    }
-    __device__ __forceinline__ bool empty() const {
-        return rows_left() <= 0 || column(0) >= COLUMNS;
-    }
-    __device__ __forceinline__ bool has_row(int r) const { return r * 8 < rows_left(); }
-
     /* This thread's row r, as a row of the result. */
-    __device__ __forceinline__ int row(int r) const {
-        const int own = (tile_row + warp_row) / WINDOW + lane / 4 + r * 8;
-        if (Axis::PHASES == 1)
-            return own;
-        const int y = down.place(own / wide % high), x = across.place(own % wide);
-        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
-    }
+    __device__ __forceinline__ int row(int r) const { return places.result_row(own_row + r * 8); }
     /* The first column of its vector c. */
     __device__ __forceinline__ int column(int c) const {
         return tile_col + warp_col + c * VECTOR / 2 * 8 + lane % 4 * 2 + c * VECTOR % 2;
@@ -245,33 +241,23 @@ template <class T, bool BACKWARD, class Sizes>
 __device__ __forceinline__ void
 Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                                            const T *__restrict__ weight) {
-    if (tile_row >= IMAGES * high * wide)
+    if (tile_row >= places.count())
         return; /* only larger phases have this tile */
-    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
-    constexpr int TAPS = KERNEL * KERNEL, THREADS = 2 * COLS;
-    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* per deep row */
-    constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* loaded by all threads at a time */
+    constexpr int KERNEL = Places::KERNEL, TAPS = KERNEL * KERNEL, INNER = Places::INNER;
+    constexpr int HEIGHT = Places::HEIGHT, WIDTH = Places::WIDTH;
+    constexpr int CHANNELS = Places::CHANNELS, FILTERS = Places::FILTERS;
+    constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR, WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR;
+    constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    constexpr int THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* per deep row */
+    constexpr int THREAD_ROWS = THREADS / CHUNKS; /* loaded by all threads at a time */
     using Rows = Conv2dTile<T, ROWS, false>;
     using Cols = Conv2dTile<T, COLS, BACKWARD>;
-    using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
+    using Run = Conv2dRun<Sizes>;
     constexpr bool RUNS = SOURCE_VECTOR == 2;
-    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
-    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
-    const int depth = RUNS ? KERNEL * Run::SIZE : down.taps * across.taps * INNER;
 
-    /* The rows that this thread loads: what tap 0 reads, as the index of the pixel and as y, x. */
-    constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
-    int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = image_row(tile_row + own + s * THREAD_ROWS), image = row / (high * wide);
-        y[s] = down.source(row / wide % high, 0);
-        x[s] = across.source(row % wide, 0);
-        pixel[s] = (image * FROM_HEIGHT + y[s]) * FROM_WIDTH + x[s];
-        if (image >= IMAGES)
-            y[s] = OUTSIDE;
-    }
+    const int depth = RUNS ? KERNEL * Run::SIZE : places.depth();
+    const Conv2dSources<Places, ROWS / THREAD_ROWS, THREAD_ROWS> sources(places, tile_row + own);
     const auto fetch_rows = [&](T *tile, int base) {
 #pragma unroll
         for (int s = 0; s < ROWS / THREAD_ROWS; s++)
@@ -281,16 +267,13 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                     const int place = base + own_depth + i, tap = place / INNER;
                     if constexpr (RUNS) {
                         const int line = place / Run::SIZE, along = place % Run::SIZE - Run::LEAD;
-                        at = (pixel[s] + line * WIDTH) * CHANNELS + along;
-                        return line < KERNEL && conv2d_inside(y[s] + line, HEIGHT) &&
-                               conv2d_inside(x[s] * CHANNELS + along, WIDTH * CHANNELS);
+                        at = (sources.index[s] + line * WIDTH) * CHANNELS + along;
+                        return line < KERNEL && conv2d_inside(sources.y[s] + line, HEIGHT) &&
+                               conv2d_inside(sources.x[s] * CHANNELS + along, WIDTH * CHANNELS);
                     } else {
-                        const int tap_y = tap / across.taps * TOWARDS;
-                        const int tap_x = tap % across.taps * TOWARDS;
-                        const int64_t from = pixel[s] + tap_y * FROM_WIDTH + tap_x;
-                        at = from * SOURCE_STRIDE + place % INNER;
-                        return place < depth && conv2d_inside(y[s] + tap_y, FROM_HEIGHT) &&
-                               conv2d_inside(x[s] + tap_x, FROM_WIDTH);
+                        const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
+                        at = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + place % INNER;
+                        return sources.inside(s, tap_y, tap_x) && place < depth;
                     }
                 });
     };
@@ -316,38 +299,19 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
             const int col = threadIdx.x % COL_CHUNKS * ELEMENTS;
 #pragma unroll
             for (int s = 0; s < Cols::DEPTH / THREAD_DEPTHS; s++) {
-                const int own_place = threadIdx.x / COL_CHUNKS + s * THREAD_DEPTHS;
-                const int place = base + own_place, tap = place / INNER;
-                const int window_tap =
-                    down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
-                const int64_t row = static_cast<int64_t>(place % INNER) * TAPS + window_tap;
-                conv2d_fetch<WEIGHT_VECTOR>(
-                    tile + Cols::at(col, own_place), weight, [&](int i, int64_t &at) {
-                        const int channel = tile_col + col + i;
-                        at = row * CHANNELS + channel;
-                        return place < depth && channel < CHANNELS;
-                    });
+                const int d = threadIdx.x / COL_CHUNKS + s * THREAD_DEPTHS, place = base + d;
+                const int64_t row =
+                    static_cast<int64_t>(place % INNER) * TAPS + places.window_tap(place / INNER);
+                conv2d_fetch<WEIGHT_VECTOR>(tile + Cols::at(col, d), weight, [&](int i, int64_t &at) {
+                    const int channel = tile_col + col + i;
+                    at = row * CHANNELS + channel;
+                    return place < depth && channel < CHANNELS;
+                });
             }
         }
     };
-    const auto fetch = [&](int step) {
-        if (step * Rows::DEPTH < depth) {
-            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, step * Rows::DEPTH);
-            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, step * Rows::DEPTH);
-        }
-        cp_async_commit();
-    };
-
-#pragma unroll
-    for (int step = 0; step < STAGES - 1; step++)
-        fetch(step);
-    for (int step = 0; step * Rows::DEPTH < depth; step++) {
-        cp_async_wait<STAGES - 2>();
-        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
-        fetch(step + STAGES - 1);
-        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
-                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
-    }
+    conv2d_product<T, Rows, Cols, Sizes::STAGES>(sums, warp_row, warp_col, 0, depth, fetch_rows,
+                                                 fetch_cols);
 }
 //@end
 
@@ -390,60 +354,49 @@ template <class T, bool BACKWARD, bool ACCUMULATE, class Sizes>
 static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ source,
                                                           const T *__restrict__ weight,
                                                           T *__restrict__ out) {
-    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, ROW_TILES = ROWS / 32;
     constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
-    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
-    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
-    constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
-    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS;
-    constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
-    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int INNER = Places::INNER, RESULTS = Places::RESULTS, CHANNELS = Places::CHANNELS;
+    constexpr int TAPS = Places::KERNEL * Places::KERNEL, FROM_WIDTH = Places::FROM_WIDTH;
+    constexpr int FROM_PIXELS = Places::FROM_HEIGHT * FROM_WIDTH;
+    constexpr int TO_WIDTH = Places::TO_WIDTH, TO_PIXELS = Places::TO_HEIGHT * TO_WIDTH;
+    constexpr int PHASES = Places::Axis::PHASES;                       /* per direction */
+    constexpr int HIGHEST = (Places::TO_HEIGHT + PHASES - 1) / PHASES; /* over the phases */
+    constexpr int WIDEST = (TO_WIDTH + PHASES - 1) / PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
+    constexpr int THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T), CHUNKS = 4;
+    constexpr int ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
+    constexpr int THREAD_DEPTHS = THREADS / COL_CHUNKS;
     using Rows = Conv2dTile<T, ROWS, BACKWARD>;
     using Cols = Conv2dTile<T, COLS, true>;
 
-    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
-    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
-
-    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
-    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
-    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int image = blockIdx.x / TILES / (PHASES * PHASES);
+    const Places places(blockIdx.x / TILES % (PHASES * PHASES));
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
-    if (first_col >= places)
+    if (first_col >= places.of_image)
         return; /* only larger phases have this tile */
-    const int depth = down.taps * across.taps * INNER;
+    const int depth = places.depth();
 
     /* The places that this thread loads: the pixel that tap 0 reads. */
-    constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own = threadIdx.x % COL_CHUNKS * ELEMENTS, own_depth = threadIdx.x / COL_CHUNKS;
     int y[ELEMENTS], x[ELEMENTS];
 #pragma unroll
     for (int s = 0; s < ELEMENTS; s++) {
-        const int place = first_col + own + s;
-        y[s] = place < places ? down.source(place / wide, 0) : OUTSIDE;
-        x[s] = across.source(place % wide, 0);
+        const int place = first_col + own + s, line = place / places.wide;
+        y[s] = place < places.of_image ? places.down.source(line, 0) : Places::OUTSIDE;
+        x[s] = places.across.source(place % places.wide, 0);
     }
     const auto fetch_cols = [&](T *tile, int base) {
 #pragma unroll
         for (int s = 0; s < Cols::DEPTH / THREAD_DEPTHS; s++) {
             const int d = own_depth + s * THREAD_DEPTHS, tap = (base + d) / INNER;
-            const int tap_y = tap / across.taps * TOWARDS, tap_x = tap % across.taps * TOWARDS;
-            const int64_t plane = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
-                image, 0, (base + d) % INNER, 0);
+            const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
+            const int64_t plane =
+                image_element<true, FROM_PIXELS, INNER>(image, 0, (base + d) % INNER, 0);
             conv2d_fetch<1>(tile + Cols::at(own, d), source, [&](int i, int64_t &at) {
                 at = plane + (y[i] + tap_y) * FROM_WIDTH + x[i] + tap_x;
-                return base + d < depth && conv2d_inside(y[i] + tap_y, FROM_HEIGHT) &&
+                return base + d < depth && conv2d_inside(y[i] + tap_y, Places::FROM_HEIGHT) &&
                        conv2d_inside(x[i] + tap_x, FROM_WIDTH);
             });
         }
@@ -454,10 +407,8 @@ static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ 
         for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
             const int d = BACKWARD ? e / ROW_CHUNKS : e % CHUNKS * ELEMENTS;
             const int row = BACKWARD ? e % ROW_CHUNKS * ELEMENTS : e / CHUNKS;
-            const int tap = (base + d) / INNER;
-            const int window_tap =
-                down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
-            const int64_t from = static_cast<int64_t>((base + d) % INNER) * TAPS + window_tap;
+            const int64_t from = static_cast<int64_t>((base + d) % INNER) * TAPS +
+                                 places.window_tap((base + d) / INNER);
             conv2d_fetch<WEIGHT_VECTOR>(tile + Rows::at(row, d), weight, [&](int i, int64_t &at) {
                 const int place = base + d + (BACKWARD ? 0 : i);
                 const int result = first_row + row + (BACKWARD ? i : 0);
@@ -467,41 +418,26 @@ static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ 
             });
         }
     };
-    const auto fetch = [&](int step) {
-        if (step * Rows::DEPTH < depth) {
-            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, step * Rows::DEPTH);
-            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, step * Rows::DEPTH);
-        }
-        cp_async_commit();
-    };
-
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
     float sums[ROW_TILES][4][4] = {};
-#pragma unroll
-    for (int step = 0; step < STAGES - 1; step++)
-        fetch(step);
-    for (int step = 0; step * Rows::DEPTH < depth; step++) {
-        cp_async_wait<STAGES - 2>();
-        __syncthreads();
-        fetch(step + STAGES - 1);
-        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
-                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
-    }
+    conv2d_product<T, Rows, Cols, Sizes::STAGES>(sums, warp_row, warp_col, 0, depth, fetch_rows,
+                                                 fetch_cols);
 
 #pragma unroll
     for (int n = 0; n < 4; n++)
 #pragma unroll
         for (int j = 0; j < 2; j += OUT_VECTOR) {
             const int column = first_col + warp_col + n * 8 + lane % 4 * 2 + j;
-            const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+            const int to_y = places.down.place(column / places.wide);
+            const int to_x = places.across.place(column % places.wide);
 #pragma unroll
             for (int r = 0; r < 2 * ROW_TILES; r++) {
                 const int result = first_row + warp_row + r * 8 + lane / 4;
                 const float *pair = &sums[r / 2][n][r % 2 * 2];
-                const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                const int64_t at = image_element<true, TO_PIXELS, RESULTS>(
                     image, to_y * TO_WIDTH + to_x, result, 0);
-                if (result < RESULTS && column < places)
+                if (result < RESULTS && column < places.of_image)
                     conv2d_store<ACCUMULATE, OUT_VECTOR>(out + at, pair[j], pair[1], OUT_VECTOR);
             }
         }
@@ -521,6 +457,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
         enum { WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/ };
+        enum { POOL = 1 };
     };
     constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
     conv2d_planes_tile</*@dtype*/__nv_bfloat16/*@*/, BACKWARD, ACCUMULATE, Sizes>(source, weight,
@@ -538,23 +475,19 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
-    constexpr int PART_PLACES = Sizes::PART_PLACES, SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
-    constexpr int DY_VECTOR = Sizes::DY_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, PART_PLACES = Sizes::PART_PLACES;
+    constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR, DY_VECTOR = Sizes::DY_VECTOR;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
+    using Run = Conv2dRun<Sizes>;
     constexpr bool RUNS = !PLANES && SOURCE_VECTOR == 2;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw; those of the sums: */
     constexpr int GATHERED = RUNS ? KERNEL * Run::SIZE : COLUMNS;
     constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
+    constexpr int CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
     /* Neighbours in memory are places with PLANES, else filters and channels. */
     using Rows = Conv2dTile<T, ROWS, !PLANES>;
     using Cols = Conv2dTile<T, COLS, !PLANES>;
-    constexpr int CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
-
-    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
-    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -597,27 +530,11 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
             });
         }
     };
-    const auto fetch = [&](int step) {
-        if (begin + step * Rows::DEPTH < end) {
-            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, begin + step * Rows::DEPTH);
-            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, begin + step * Rows::DEPTH);
-        }
-        cp_async_commit();
-    };
-
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
     float sums[ROW_TILES][4][4] = {};
-#pragma unroll
-    for (int step = 0; step < STAGES - 1; step++)
-        fetch(step);
-    for (int step = 0; begin + step * Rows::DEPTH < end; step++) {
-        cp_async_wait<STAGES - 2>();
-        __syncthreads();
-        fetch(step + STAGES - 1);
-        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
-                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
-    }
+    conv2d_product<T, Rows, Cols, Sizes::STAGES>(sums, warp_row, warp_col, begin, end, fetch_rows,
+                                                 fetch_cols);
 
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
@@ -628,8 +545,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
             const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
             const float *pair = &sums[r / 2][n][r % 2 * 2];
             if (filter < FILTERS && !RUNS)
-                conv2d_store<ACCUMULATE, OUT_VECTOR>(dw + row * COLUMNS + column, pair[0], pair[1],
-                                                     COLUMNS - column);
+                conv2d_store<ACCUMULATE, Sizes::OUT_VECTOR>(dw + row * COLUMNS + column, pair[0],
+                                                            pair[1], COLUMNS - column);
 #pragma unroll
             for (int j = 0; j < (RUNS ? 2 : 0); j++) {
                 const int line = (column + j) / Run::SIZE;

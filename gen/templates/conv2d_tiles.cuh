@@ -1,5 +1,4 @@
-/* Shared by the kernels of convolutions on tensor cores: which elements they read, and how they store a
- * lane's sums. */
+/* Shared by the kernels of convolutions on tensor cores: how they store a lane's sums. */
 #ifndef CONV2D_TILES_CUH
 #define CONV2D_TILES_CUH
 
@@ -9,11 +8,6 @@
 //@prelude conv2d_windows.cuh
 
 //@prelude
-/* 0 <= i < size, with one comparison. */
-static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
-    return static_cast<unsigned>(i) < static_cast<unsigned>(size);
-}
-
 /* Stores the first `count` of a lane's two adjacent sums, added to the old values if ACCUMULATE. */
 template <bool ACCUMULATE, int VECTOR, class T>
 static __device__ __forceinline__ void conv2d_store(T *to, float first, float second, int count) {

@@ -24,6 +24,53 @@
 static __device__ __forceinline__ int own_warpgroup() {
     return warp_shfl(static_cast<int>(threadIdx.x / 128), 0);
 }
+
+/* Where 16 bytes of a tile of Flat panels are: row `place`, from column `col` on. */
+template <class Panels> static __device__ __forceinline__ int conv2d_in_panels(int place, int col) {
+    constexpr int COLUMNS = Panels::COLUMNS;
+    return (col / COLUMNS * PANEL + place) * COLUMNS +
+           swizzled<COLUMNS>(place, col % COLUMNS / 8) * 8;
+}
+
+/* sums += rows . columns over the inner dimension from `begin` up to `end`. A and B say how the two
+ * operands lie. Their tiles of STAGES steps are a ring in shared memory: fetch_rows(tile, base) and
+ * fetch_cols(tile, base) begin to copy those of the step that starts at `base`, STAGES - 1 steps
+ * before their product. */
+template <class A, class B, int STAGES, int ROWS, int COLS, class T, class FetchRows, class FetchCols>
+static __device__ __forceinline__ void
+conv2d_warpgroup_product(float (&sums)[COLS / 8][4], T *tiles, int begin, int end,
+                         const FetchRows &fetch_rows, const FetchCols &fetch_cols) {
+    constexpr int DEPTH = PANEL;
+    constexpr int A_NEXT = A::FLAT ? A::COLUMNS : 1, B_NEXT = B::FLAT ? B::COLUMNS : 1;
+    T *row_tiles = tiles;                         /* [STAGES][ROWS * DEPTH] */
+    T *col_tiles = tiles + STAGES * ROWS * DEPTH; /* [STAGES][COLS * DEPTH] */
+    const int warpgroup_row = own_warpgroup() * 64;
+    const auto fetch = [&](int step) {
+        if (begin + step * DEPTH < end) {
+            fetch_rows(row_tiles + step % STAGES * ROWS * DEPTH, begin + step * DEPTH);
+            fetch_cols(col_tiles + step % STAGES * COLS * DEPTH, begin + step * DEPTH);
+        }
+        cp_async_commit();
+    };
+#pragma unroll 1
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+#pragma unroll 1
+    for (int step = 0; begin + step * DEPTH < end; step++) {
+        cp_async_wait<STAGES - 2>();
+        fence_tiles();
+        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
+        const Operand<T> rows = row_tiles + (step % STAGES * ROWS + warpgroup_row) * DEPTH;
+        const Operand<T> cols = col_tiles + step % STAGES * COLS * DEPTH;
+        wgmma_begin();
+#pragma unroll
+        for (int d = 0; d < DEPTH; d += 16)
+            wgmma<A, B>(sums, rows.after(d * A_NEXT), cols.after(d * B_NEXT));
+        wgmma_commit();
+        fetch(step + STAGES - 1);
+        wgmma_wait<0>(sums);
+    }
+}
 //@end
 
 //@body gather
@@ -36,47 +83,26 @@ struct GatheredColumns<true, DEPTH, PANEL_COLS> : Flat<DEPTH, PANEL_COLS> {};
  * POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR elements. Sizes has the
  * constants that differ from kernel to kernel. */
 template <class T, bool BACKWARD, class Sizes> struct Conv2dWarpgroups {
-    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
-    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
-    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
-    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = 8 / VECTOR;
-    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
-    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
-    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, WINDOW = Places::WINDOW;
     static constexpr int THREADS = 2 * ROWS, PITCH = COLS + 8; /* of the exchanged sums */
     static constexpr int ROW_THREADS = COLS / 8, AT_ONCE = THREADS / ROW_THREADS;
     static constexpr int TILE_ROWS = ROWS / WINDOW, OWN_ROWS = (TILE_ROWS + AT_ONCE - 1) / AT_ONCE;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    static constexpr int COLUMNS = Places::RESULTS;
+    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = 8 / VECTOR;
 
-    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const Places places = Places(blockIdx.z);
     const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
     const int first_row = threadIdx.x / ROW_THREADS, first_col = threadIdx.x % ROW_THREADS * 8;
     float *exchanged = nullptr; /* [ROWS][PITCH] */
-    float sums[WINDOW][8];
+    alignas(16) float sums[WINDOW][8];
 
     __device__ __forceinline__ void multiply(const T *source, const T *weight);
     __device__ __forceinline__ void exchange(const float (&products)[COLS / 8][4]);
 
-    /* Which place of the images the product's row `row` is; the places of a window follow one
-     * another. */
-    __device__ __forceinline__ int image_row(int row) const {
-        if (POOL == 1)
-            return row;
-        const int in_window = row % WINDOW, window = row / WINDOW;
-        const int y = window / (wide / POOL) * POOL + in_window / POOL;
-        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
-    }
     /* A thread has every AT_ONCE-th row (window) of the tile: these are left from its first one on. */
     __device__ __forceinline__ int rows_left() const {
-        const int left = (IMAGES * high * wide - tile_row) / WINDOW;
+        const int left = (places.count() - tile_row) / WINDOW;
         return (left < TILE_ROWS ? left : TILE_ROWS) - first_row;
     }
     __device__ __forceinline__ bool empty() const {
@@ -90,10 +116,7 @@ template <class T, bool BACKWARD, class Sizes> struct Conv2dWarpgroups {
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
             store_vec(sums[k], load_vec<8>(exchanged + (in_tile * WINDOW + k) * PITCH + first_col));
-        if (Axis::PHASES == 1)
-            return own;
-        const int y = down.place(own / wide % high), x = across.place(own % wide);
-        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
+        return places.result_row(own);
     }
     /* The first column of its vector c. */
     __device__ __forceinline__ int column(int c) const { return tile_col + first_col + c * VECTOR; }
@@ -108,43 +131,29 @@ template <class T, bool BACKWARD, class Sizes>
 __device__ __forceinline__ void
 Conv2dWarpgroups<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                                                const T *__restrict__ weight) {
-    if (tile_row >= IMAGES * high * wide)
+    if (tile_row >= places.count())
         return; /* only larger phases have this tile */
-    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
-    constexpr int TAPS = KERNEL * KERNEL, DEPTH = PANEL;
+    constexpr int TAPS = Places::KERNEL * Places::KERNEL, INNER = Places::INNER, DEPTH = PANEL;
+    constexpr int CHANNELS = Places::CHANNELS, FILTERS = Places::FILTERS;
+    constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
     constexpr int CHUNKS = DEPTH / 8, ROUND = THREADS / CHUNKS; /* deep rows copied at a time */
     constexpr int PANEL_COLS = BACKWARD && COLS < PANEL ? PANEL / 2 : PANEL;
     using Cols = GatheredColumns<BACKWARD, DEPTH, PANEL_COLS>;
     DYNAMIC_SHARED(T, shared);
-    T *row_tiles = aligned_tiles(shared);         /* [STAGES][ROWS][DEPTH] */
-    T *col_tiles = row_tiles + STAGES * ROWS * DEPTH; /* [STAGES][COLS][DEPTH] */
-    exchanged = reinterpret_cast<float *>(row_tiles);
-    const int depth = down.taps * across.taps * INNER;
+    T *tiles = aligned_tiles(shared);
+    exchanged = reinterpret_cast<float *>(tiles);
 
-    /* The rows that this thread copies: what tap 0 reads, as the index of the pixel and as y, x. */
-    constexpr int COPIED_ROWS = ROWS / ROUND, OUTSIDE = -KERNEL; /* for every tap */
-    const int chunk = threadIdx.x % CHUNKS, own = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS, own = threadIdx.x / CHUNKS, depth = places.depth();
     const int own_place = own * DEPTH + swizzled<PANEL>(own, chunk) * 8;
-    int pixel[COPIED_ROWS], y[COPIED_ROWS], x[COPIED_ROWS];
-#pragma unroll
-    for (int s = 0; s < COPIED_ROWS; s++) {
-        const int row = image_row(tile_row + own + s * ROUND), image = row / (high * wide);
-        y[s] = down.source(row / wide % high, 0);
-        x[s] = across.source(row % wide, 0);
-        pixel[s] = (image * FROM_HEIGHT + y[s]) * FROM_WIDTH + x[s];
-        if (image >= IMAGES)
-            y[s] = OUTSIDE;
-    }
+    const Conv2dSources<Places, ROWS / ROUND, ROUND> sources(places, tile_row + own);
     const auto fetch_rows = [&](T *tile, int base) {
         const int place = base + chunk * 8, tap = place / INNER;
-        const int tap_y = tap / across.taps * TOWARDS, tap_x = tap % across.taps * TOWARDS;
+        const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
 #pragma unroll
-        for (int s = 0; s < COPIED_ROWS; s++) {
-            const int64_t from = pixel[s] + tap_y * FROM_WIDTH + tap_x;
-            const bool inside = place < depth && conv2d_inside(y[s] + tap_y, FROM_HEIGHT) &&
-                                conv2d_inside(x[s] + tap_x, FROM_WIDTH);
-            cp_async_16(tile + own_place + s * ROUND * DEPTH,
-                        source + (inside ? from * SOURCE_STRIDE + place % INNER : 0), inside);
+        for (int s = 0; s < ROWS / ROUND; s++) {
+            const bool inside = sources.inside(s, tap_y, tap_x) && place < depth;
+            const int64_t from = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + place % INNER;
+            cp_async_16(tile + own_place + s * ROUND * DEPTH, source + (inside ? from : 0), inside);
         }
     };
     /* Forward, a filter's taps and channels are in memory in the order of the sum. */
@@ -165,47 +174,18 @@ Conv2dWarpgroups<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
             const int col = threadIdx.x % COL_CHUNKS * 8, channel = tile_col + col;
 #pragma unroll
             for (int s = 0; s < DEPTH / AT_ONCE; s++) {
-                const int row = threadIdx.x / COL_CHUNKS + s * AT_ONCE;
-                const int place = base + row, tap = place / INNER;
-                const int window_tap =
-                    down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
-                const int64_t from =
-                    (static_cast<int64_t>(place % INNER) * TAPS + window_tap) * CHANNELS + channel;
+                const int d = threadIdx.x / COL_CHUNKS + s * AT_ONCE, place = base + d;
+                const int64_t row =
+                    static_cast<int64_t>(place % INNER) * TAPS + places.window_tap(place / INNER);
                 const bool inside = place < depth && channel < CHANNELS;
-                cp_async_16(tile + (col / PANEL_COLS * DEPTH + row) * PANEL_COLS +
-                                swizzled<PANEL_COLS>(row, col % PANEL_COLS / 8) * 8,
-                            weight + (inside ? from : 0), inside);
+                cp_async_16(tile + conv2d_in_panels<Cols>(d, col),
+                            weight + (inside ? row * CHANNELS + channel : 0), inside);
             }
         }
     };
-    const auto fetch = [&](int step) {
-        if (step * DEPTH < depth) {
-            fetch_rows(row_tiles + step % STAGES * ROWS * DEPTH, step * DEPTH);
-            fetch_cols(col_tiles + step % STAGES * COLS * DEPTH, step * DEPTH);
-        }
-        cp_async_commit();
-    };
-
     float products[COLS / 8][4] = {}; /* phases without a tap keep zeros */
-    const int warpgroup_row = own_warpgroup() * 64;
-#pragma unroll 1
-    for (int step = 0; step < STAGES - 1; step++)
-        fetch(step);
-#pragma unroll 1
-    for (int step = 0; step * DEPTH < depth; step++) {
-        cp_async_wait<STAGES - 2>();
-        fence_tiles();
-        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
-        const Operand<T> rows = row_tiles + (step % STAGES * ROWS + warpgroup_row) * DEPTH;
-        const Operand<T> cols = col_tiles + step % STAGES * COLS * DEPTH;
-        wgmma_begin();
-#pragma unroll
-        for (int d = 0; d < DEPTH; d += 16)
-            wgmma<Deep, Cols>(products, rows.after(d), cols.after(BACKWARD ? d * PANEL_COLS : d));
-        wgmma_commit();
-        fetch(step + STAGES - 1);
-        wgmma_wait<0>(products);
-    }
+    conv2d_warpgroup_product<Deep, Cols, Sizes::STAGES, ROWS, COLS>(products, tiles, 0, depth,
+                                                                    fetch_rows, fetch_cols);
     exchange(products);
 }
 
@@ -269,19 +249,16 @@ static __device__ __forceinline__ void conv2d_dw_warpgroups(const T *__restrict_
     constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS;
     constexpr int PART_PLACES = Sizes::PART_PLACES, OUT_VECTOR = Sizes::OUT_VECTOR;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw */
-    constexpr int THREADS = 2 * ROWS, DEPTH = PANEL;    /* places of a step */
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;                     /* of dw */
+    constexpr int THREADS = 2 * ROWS, DEPTH = PANEL;                        /* places of a step */
     constexpr int ROW_CHUNKS = ROWS / 8, ROW_PLACES = THREADS / ROW_CHUNKS; /* copied at a time */
     constexpr int COL_CHUNKS = COLS / 8, COL_PLACES = THREADS / COL_CHUNKS;
     using Panels = Flat<DEPTH>;
-
     DYNAMIC_SHARED(T, shared);
-    T *row_tiles = aligned_tiles(shared);             /* [STAGES][DEPTH][ROWS] */
-    T *col_tiles = row_tiles + STAGES * ROWS * DEPTH; /* [STAGES][DEPTH][COLS] */
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -292,17 +269,13 @@ static __device__ __forceinline__ void conv2d_dw_warpgroups(const T *__restrict_
     const int own_row = threadIdx.x % ROW_CHUNKS * 8, filter = first_row + own_row;
     const int own_col = threadIdx.x % COL_CHUNKS * 8, column = first_col + own_col;
     const int tap_y = column / CHANNELS / KERNEL, tap_x = column / CHANNELS % KERNEL;
-    const auto in_panels = [](int place, int neighbour) {
-        return (neighbour / PANEL * DEPTH + place) * PANEL +
-               swizzled<PANEL>(place, neighbour % PANEL / 8) * 8;
-    };
     const auto fetch_rows = [&](T *tile, int base) {
 #pragma unroll
         for (int s = 0; s < DEPTH / ROW_PLACES; s++) {
             const int d = threadIdx.x / ROW_CHUNKS + s * ROW_PLACES, place = base + d;
             const bool inside = place < end && filter < FILTERS;
-            cp_async_16(tile + in_panels(d, own_row), dy + (inside ? place * DY_STRIDE + filter : 0),
-                        inside);
+            cp_async_16(tile + conv2d_in_panels<Panels>(d, own_row),
+                        dy + (inside ? place * DY_STRIDE + filter : 0), inside);
         }
     };
     const auto fetch_cols = [&](T *tile, int base) {
@@ -314,38 +287,13 @@ static __device__ __forceinline__ void conv2d_dw_warpgroups(const T *__restrict_
             const int64_t pixel = (place / IMAGE_PLACES * HEIGHT + h) * WIDTH + w;
             const bool inside = place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
                                 conv2d_inside(w, WIDTH);
-            cp_async_16(tile + in_panels(d, own_col),
+            cp_async_16(tile + conv2d_in_panels<Panels>(d, own_col),
                         x + (inside ? pixel * X_STRIDE + column % CHANNELS : 0), inside);
         }
     };
-    const auto fetch = [&](int step) {
-        if (begin + step * DEPTH < end) {
-            fetch_rows(row_tiles + step % STAGES * ROWS * DEPTH, begin + step * DEPTH);
-            fetch_cols(col_tiles + step % STAGES * COLS * DEPTH, begin + step * DEPTH);
-        }
-        cp_async_commit();
-    };
-
     float sums[COLS / 8][4] = {};
-    const int warpgroup = own_warpgroup();
-#pragma unroll 1
-    for (int step = 0; step < STAGES - 1; step++)
-        fetch(step);
-#pragma unroll 1
-    for (int step = 0; begin + step * DEPTH < end; step++) {
-        cp_async_wait<STAGES - 2>();
-        fence_tiles();
-        __syncthreads();
-        const Operand<T> rows = row_tiles + (step % STAGES * ROWS + warpgroup * PANEL) * DEPTH;
-        const Operand<T> cols = col_tiles + step % STAGES * COLS * DEPTH;
-        wgmma_begin();
-#pragma unroll
-        for (int d = 0; d < DEPTH; d += 16)
-            wgmma<Panels, Panels>(sums, rows.after(d * PANEL), cols.after(d * PANEL));
-        wgmma_commit();
-        fetch(step + STAGES - 1);
-        wgmma_wait<0>(sums);
-    }
+    conv2d_warpgroup_product<Panels, Panels, Sizes::STAGES, ROWS, COLS>(
+        sums, aligned_tiles(shared), begin, end, fetch_rows, fetch_cols);
 
     const int lane = threadIdx.x % 32;
 #pragma unroll

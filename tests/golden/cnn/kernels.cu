@@ -53,6 +53,92 @@ template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis 
     __device__ int tap(int t) const { return first_tap + t * PHASES; }
 };
 
+/* 0 <= i < size, with one comparison. */
+static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
+    return static_cast<unsigned>(i) < static_cast<unsigned>(size);
+}
+
+/* The places that a gather computes in one phase, and what they read. Sizes has the constants that
+ * differ from kernel to kernel. If POOL > 1, only whole windows of POOL * POOL places count. Rows of
+ * the product are then places window by window, with TOGETHER windows interleaved: the first place
+ * of each, then the second of each, and so on. */
+template <bool BACKWARD, class Sizes, int TOGETHER = 1> struct Conv2dPlaces {
+    static constexpr int HEIGHT = Sizes::HEIGHT, OUT_HEIGHT = Sizes::OUT_HEIGHT;
+    static constexpr int WIDTH = Sizes::WIDTH, OUT_WIDTH = Sizes::OUT_WIDTH;
+    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    static constexpr int KERNEL = Sizes::KERNEL, POOL = Sizes::POOL, WINDOW = POOL * POOL;
+    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
+    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;   /* per pixel of the source */
+    static constexpr int RESULTS = BACKWARD ? CHANNELS : FILTERS; /* per place */
+    static constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
+    static constexpr int OUTSIDE = -KERNEL;           /* if tap 0 reads there, no tap is inside */
+    using Axis = WindowAxis<BACKWARD, KERNEL, Sizes::STRIDE, Sizes::PADDING>;
+
+    const Axis down, across;
+    const int high, wide, of_image; /* lines of places, places per line and per image */
+
+    __device__ explicit Conv2dPlaces(unsigned phase)
+        : down(phase / Axis::PHASES), across(phase % Axis::PHASES), high(down.places(TO_HEIGHT)),
+          wide(across.places(TO_WIDTH)), of_image(high * wide) {}
+
+    __device__ int count() const { return Sizes::IMAGES * of_image; }
+    __device__ int place_of_row(int row) const {
+        if (POOL == 1)
+            return row;
+        const int in_window = row / TOGETHER % WINDOW;
+        const int window = row / (TOGETHER * WINDOW) * TOGETHER + row % TOGETHER;
+        const int y = window / (wide / POOL) * POOL + in_window / POOL;
+        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    }
+    /* Which row of the result is place (window) i. */
+    __device__ int result_row(int i) const {
+        if (Axis::PHASES == 1)
+            return i;
+        const int image = i / of_image, in_image = i % of_image;
+        const int y = down.place(in_image / wide), x = across.place(in_image % wide);
+        return (image * TO_HEIGHT + y) * TO_WIDTH + x;
+    }
+
+    /* What a result sums over: taps, and for each tap the source's channels (filters). */
+    __device__ int depth() const { return down.taps * across.taps * INNER; }
+    /* Which of the KERNEL * KERNEL taps is number `tap`, and how far from tap 0 it reads. */
+    __device__ int window_tap(int tap) const {
+        return down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+    }
+    __device__ int tap_y(int tap) const { return tap / across.taps * TOWARDS; }
+    __device__ int tap_x(int tap) const { return tap % across.taps * TOWARDS; }
+};
+
+/* What COUNT rows of a gather's product read, each APART rows after the one before: the pixel of
+ * tap 0, as an index and as y, x. */
+template <class Places, int COUNT, int APART> struct Conv2dSources {
+    int index[COUNT], y[COUNT], x[COUNT];
+
+    __device__ __forceinline__ Conv2dSources(const Places &places, int first_row) {
+#pragma unroll
+        for (int s = 0; s < COUNT; s++) {
+            const int place = places.place_of_row(first_row + s * APART);
+            const int image = place / places.of_image, in_image = place % places.of_image;
+            y[s] = places.down.source(in_image / places.wide, 0);
+            x[s] = places.across.source(in_image % places.wide, 0);
+            index[s] = (image * Places::FROM_HEIGHT + y[s]) * Places::FROM_WIDTH + x[s];
+            if (place >= places.count())
+                y[s] = Places::OUTSIDE;
+        }
+    }
+    /* The pixel that a tap of row s reads, and whether the image has it. */
+    __device__ __forceinline__ int64_t pixel(int s, int tap_y, int tap_x) const {
+        return index[s] + tap_y * Places::FROM_WIDTH + tap_x;
+    }
+    __device__ __forceinline__ bool inside(int s, int tap_y, int tap_x) const {
+        return conv2d_inside(y[s] + tap_y, Places::FROM_HEIGHT) &&
+               conv2d_inside(x[s] + tap_x, Places::FROM_WIDTH);
+    }
+};
+
 /* Index of channel c of one pixel (`place`) of an image. PLANES: the layout is [image][c][place];
  * otherwise [image][place][c], with pixels `stride` elements apart. */
 template <bool PLANES, int PLACES, int CHANNELS>
@@ -63,19 +149,40 @@ static __device__ __forceinline__ int64_t image_element(int image, int place, in
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
-template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
-static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
-                                                       const A *rows, const A *cols) {
+/* The tiles of one step; in both the depth is the outer dimension. The padding leaves fewer bank
+ * conflicts. */
+template <class Sizes, class A> struct Conv2dTiles {
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    alignas(16) A rows[DEPTH][ROWS + 4];
+    alignas(16) A cols[DEPTH][COLS + 4];
+
+    /* The first row and column of a thread's sums. */
+    __device__ static int own_row() { return threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS; }
+    __device__ static int own_col() { return threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS; }
+};
+
+/* sums += rows^T cols over the inner dimension from `begin` up to `end`, in steps of DEPTH;
+ * fetch(base) fills the tiles of the step that starts at `base`. */
+template <class Sizes, class A, class Fetch>
+static __device__ __forceinline__ void conv2d_product(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
+                                                      const Conv2dTiles<Sizes, A> &tiles, int begin,
+                                                      int end, const Fetch &fetch) {
+    const int own_row = tiles.own_row(), own_col = tiles.own_col();
+    for (int base = begin; base < end; base += Sizes::DEPTH) {
+        fetch(base);
+        __syncthreads();
 #pragma unroll 4
-    for (int d = 0; d < DEPTH; d++) {
-        const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(rows + d * ROW_PITCH);
-        const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(cols + d * COL_PITCH);
+        for (int d = 0; d < Sizes::DEPTH; d++) {
+            const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(tiles.rows[d] + own_row);
+            const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(tiles.cols[d] + own_col);
 #pragma unroll
-        for (int i = 0; i < CONV2D_ROWS; i++)
+            for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < CONV2D_COLS; j++)
-                sums[i][j] = fma(a[i], b[j], sums[i][j]);
+                for (int j = 0; j < CONV2D_COLS; j++)
+                    sums[i][j] = fma(a[i], b[j], sums[i][j]);
+        }
+        __syncthreads();
     }
 }
 
@@ -89,61 +196,29 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
  * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
-    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
-    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    using Tiles = Conv2dTiles<Sizes, A>;
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int WINDOW = Places::WINDOW, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int COLUMNS = Places::RESULTS;
     static constexpr int VECTOR = Sizes::VECTOR, VECTORS = CONV2D_COLS / VECTOR;
-    static constexpr int OWN_ROWS = CONV2D_ROWS / WINDOW;
-    static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
-    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
-    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
 
-    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const Places places = Places(blockIdx.z);
     const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int own_row = (tile_row + Tiles::own_row()) / WINDOW;
+    const int own_col = tile_col + Tiles::own_col();
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
 
-    /* `rows` and `cols` are DEPTH * ROW_PITCH and DEPTH * COL_PITCH elements of shared memory. */
-    __device__ __forceinline__ void multiply(const T *source, const T *weight, A *rows, A *cols);
+    __device__ __forceinline__ void multiply(const T *source, const T *weight, Tiles &tiles);
 
-    /* Which place of the images the product's row `row` is. */
-    __device__ __forceinline__ int image_row(int row) const {
-        if (POOL == 1)
-            return row;
-        const int in_window = row % WINDOW, window = row / WINDOW;
-        const int y = window / (wide / POOL) * POOL + in_window / POOL;
-        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    __device__ __forceinline__ bool empty() const { return !has_row(0) || column(0) >= COLUMNS; }
+    __device__ __forceinline__ bool has_row(int r) const {
+        return own_row + r < places.count() / WINDOW;
     }
-    /* Rows of the product from this thread's first one on. */
-    __device__ __forceinline__ int rows_left() const {
-        return IMAGES * high * wide - tile_row - thread_row;
-    }
-    __device__ __forceinline__ bool empty() const {
-        return rows_left() <= 0 || column(0) >= COLUMNS;
-    }
-    __device__ __forceinline__ bool has_row(int r) const { return r * WINDOW < rows_left(); }
-
     /* This thread's row r, as a row of the result. */
-    __device__ __forceinline__ int row(int r) const {
-        const int own = (tile_row + thread_row) / WINDOW + r;
-        if (Axis::PHASES == 1)
-            return own;
-        const int y = down.place(own / wide % high), x = across.place(own % wide);
-        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
-    }
+    __device__ __forceinline__ int row(int r) const { return places.result_row(own_row + r); }
     /* The first column of its vector c. */
-    __device__ __forceinline__ int column(int c) const { return tile_col + thread_col + c * VECTOR; }
+    __device__ __forceinline__ int column(int c) const { return own_col + c * VECTOR; }
     /* The sum for element j of vector c in row r; in a window, for its place k. */
     __device__ __forceinline__ A sum(int r, int c, int j) const { return sum(r, 0, c, j); }
     __device__ __forceinline__ A sum(int r, int k, int c, int j) const {
@@ -154,68 +229,52 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
 template <class T, class A, bool BACKWARD, class Sizes>
 __device__ __forceinline__ void
 Conv2dGather<T, A, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
-                                              const T *__restrict__ weight, A *rows, A *cols) {
-    if (tile_row >= IMAGES * high * wide)
+                                              const T *__restrict__ weight, Tiles &tiles) {
+    if (tile_row >= places.count())
         return; /* only larger phases have this tile */
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH; /* loaded by all threads at a time */
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
+    constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    constexpr int INNER = Places::INNER, CHANNELS = Places::CHANNELS, KERNEL = Places::KERNEL;
+    constexpr int THREAD_ROWS = Tiles::THREADS / DEPTH; /* loaded by all threads at a time */
+    static_assert(Tiles::THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0,
+                  "a thread brings one depth");
 
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = image_row(tile_row + own + s * THREAD_ROWS);
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
+    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH, depth = places.depth();
+    const Conv2dSources<Places, ROWS / THREAD_ROWS, THREAD_ROWS> sources(places, tile_row + own);
+    conv2d_product(sums, tiles, 0, depth, [&](int base) {
         const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
+        const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
 #pragma unroll
         for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            rows[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
+            const bool inside = sources.inside(s, tap_y, tap_x) && place < depth;
+            const int64_t at = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + inner;
+            tiles.rows[own_depth][own + s * THREAD_ROWS] = inside ? convert<A>(source[at]) : A(0);
         }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
+        const int window_tap = places.window_tap(tap);
         for (int col = own; col < COLS; col += THREAD_ROWS) {
             const int column = tile_col + col;
             const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
             const bool inside = place < depth && column < COLUMNS;
             const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            cols[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
+            tiles.cols[own_depth][col] = inside ? convert<A>(weight[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, rows + thread_row, cols + thread_col);
-        __syncthreads();
-    }
+    });
 }
 
-/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
- * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+/* Computes one tile of dw, or of a part of it. */
 template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
 static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
                                                       const T *__restrict__ dy, G *__restrict__ dw,
-                                                      A *row_tile, A *col_tile) {
+                                                      Conv2dTiles<Sizes, A> &tiles) {
     constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
     constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     constexpr int PART_PLACES = Sizes::PART_PLACES;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    using Tiles = Conv2dTiles<Sizes, A>;
+    constexpr int ROWS = Tiles::ROWS, COLS = Tiles::COLS, DEPTH = Tiles::DEPTH;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -223,41 +282,35 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
 
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
+    conv2d_product(sums, tiles, begin, end, [&](int base) {
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
             const int place = base + d, filter = first_row + row;
             const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
                 place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+            tiles.rows[d][row] = place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const bool inside = place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                                conv2d_inside(w, WIDTH);
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
                 place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+            tiles.cols[d][col] = inside ? convert<A>(x[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
+    });
 
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
         for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t filter = first_row + Tiles::own_row() + i;
+            const int64_t column = first_col + Tiles::own_col() + j;
             const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
             if (filter < FILTERS && column < COLUMNS)
                 conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
@@ -328,11 +381,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
         enum { VECTOR = 4 };
     };
     using A = float;
-    using Tile = Conv2dGather<float, A, false, Sizes>;
-    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
-    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
-    Tile tile;
-    tile.multiply(source, weight, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    Conv2dGather<float, A, false, Sizes> tile;
+    tile.multiply(source, weight, tiles);
     if (tile.empty())
         return;
     const int col = tile.column(0);
@@ -358,7 +409,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ bias, const int64_t *__restrict__ seed,
-    const int *__restrict__ step, const int *__restrict__ first_row,
+    const int *__restrict__ step_2, const int *__restrict__ first_row,
     uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
@@ -372,16 +423,14 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     constexpr int ROWS_PER_IMAGE = 25;
     constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     using A = float;
-    using Tile = Conv2dGather<float, A, false, Sizes>;
-    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
-    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
-    Tile tile;
-    tile.multiply(source, weight, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    Conv2dGather<float, A, false, Sizes> tile;
+    tile.multiply(source, weight, tiles);
     if (tile.empty())
         return;
     const int col = tile.column(0);
     const int64_t seed_value = seed[0];
-    const int step_value = step[0];
+    const int step_2_value = step_2[0];
     const int first_row_value = first_row[0];
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
@@ -392,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
         const int64_t row_start =
             (static_cast<int64_t>(first_row_value) * ROWS_PER_IMAGE + row) * tile.COLUMNS;
         const Vec<float, 4> uniform =
-            philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
+            philox_uniforms<4>(seed_value, step_2_value, stream, row_start + col);
         Vec<uint8_t, 4> max_pool1_argmax_v;
         Vec<float, 4> dropout1_v;
 #pragma unroll
@@ -628,9 +677,8 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
     };
     using A = float;
     constexpr bool PLANES = false, ACCUMULATE = false;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_dw_tile<PLANES, ACCUMULATE>(x, dy, dw, tiles);
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
@@ -679,11 +727,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
         enum { VECTOR = 4 };
     };
     using A = float;
-    using Tile = Conv2dGather<float, A, true, Sizes>;
-    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
-    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
-    Tile tile;
-    tile.multiply(source, weight, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    Conv2dGather<float, A, true, Sizes> tile;
+    tile.multiply(source, weight, tiles);
     if (tile.empty())
         return;
     const int col = tile.column(0);
@@ -743,9 +789,8 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     };
     using A = float;
     constexpr bool PLANES = false, ACCUMULATE = false;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_dw_tile<PLANES, ACCUMULATE>(x, dy, dw, tiles);
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
@@ -909,11 +954,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
         enum { VECTOR = 4 };
     };
     using A = float;
-    using Tile = Conv2dGather<float, A, false, Sizes>;
-    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
-    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
-    Tile tile;
-    tile.multiply(source, weight, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    Conv2dGather<float, A, false, Sizes> tile;
+    tile.multiply(source, weight, tiles);
     if (tile.empty())
         return;
     const int col = tile.column(0);

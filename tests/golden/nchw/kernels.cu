@@ -53,6 +53,92 @@ template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis 
     __device__ int tap(int t) const { return first_tap + t * PHASES; }
 };
 
+/* 0 <= i < size, with one comparison. */
+static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
+    return static_cast<unsigned>(i) < static_cast<unsigned>(size);
+}
+
+/* The places that a gather computes in one phase, and what they read. Sizes has the constants that
+ * differ from kernel to kernel. If POOL > 1, only whole windows of POOL * POOL places count. Rows of
+ * the product are then places window by window, with TOGETHER windows interleaved: the first place
+ * of each, then the second of each, and so on. */
+template <bool BACKWARD, class Sizes, int TOGETHER = 1> struct Conv2dPlaces {
+    static constexpr int HEIGHT = Sizes::HEIGHT, OUT_HEIGHT = Sizes::OUT_HEIGHT;
+    static constexpr int WIDTH = Sizes::WIDTH, OUT_WIDTH = Sizes::OUT_WIDTH;
+    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    static constexpr int KERNEL = Sizes::KERNEL, POOL = Sizes::POOL, WINDOW = POOL * POOL;
+    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
+    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;   /* per pixel of the source */
+    static constexpr int RESULTS = BACKWARD ? CHANNELS : FILTERS; /* per place */
+    static constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
+    static constexpr int OUTSIDE = -KERNEL;           /* if tap 0 reads there, no tap is inside */
+    using Axis = WindowAxis<BACKWARD, KERNEL, Sizes::STRIDE, Sizes::PADDING>;
+
+    const Axis down, across;
+    const int high, wide, of_image; /* lines of places, places per line and per image */
+
+    __device__ explicit Conv2dPlaces(unsigned phase)
+        : down(phase / Axis::PHASES), across(phase % Axis::PHASES), high(down.places(TO_HEIGHT)),
+          wide(across.places(TO_WIDTH)), of_image(high * wide) {}
+
+    __device__ int count() const { return Sizes::IMAGES * of_image; }
+    __device__ int place_of_row(int row) const {
+        if (POOL == 1)
+            return row;
+        const int in_window = row / TOGETHER % WINDOW;
+        const int window = row / (TOGETHER * WINDOW) * TOGETHER + row % TOGETHER;
+        const int y = window / (wide / POOL) * POOL + in_window / POOL;
+        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    }
+    /* Which row of the result is place (window) i. */
+    __device__ int result_row(int i) const {
+        if (Axis::PHASES == 1)
+            return i;
+        const int image = i / of_image, in_image = i % of_image;
+        const int y = down.place(in_image / wide), x = across.place(in_image % wide);
+        return (image * TO_HEIGHT + y) * TO_WIDTH + x;
+    }
+
+    /* What a result sums over: taps, and for each tap the source's channels (filters). */
+    __device__ int depth() const { return down.taps * across.taps * INNER; }
+    /* Which of the KERNEL * KERNEL taps is number `tap`, and how far from tap 0 it reads. */
+    __device__ int window_tap(int tap) const {
+        return down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+    }
+    __device__ int tap_y(int tap) const { return tap / across.taps * TOWARDS; }
+    __device__ int tap_x(int tap) const { return tap % across.taps * TOWARDS; }
+};
+
+/* What COUNT rows of a gather's product read, each APART rows after the one before: the pixel of
+ * tap 0, as an index and as y, x. */
+template <class Places, int COUNT, int APART> struct Conv2dSources {
+    int index[COUNT], y[COUNT], x[COUNT];
+
+    __device__ __forceinline__ Conv2dSources(const Places &places, int first_row) {
+#pragma unroll
+        for (int s = 0; s < COUNT; s++) {
+            const int place = places.place_of_row(first_row + s * APART);
+            const int image = place / places.of_image, in_image = place % places.of_image;
+            y[s] = places.down.source(in_image / places.wide, 0);
+            x[s] = places.across.source(in_image % places.wide, 0);
+            index[s] = (image * Places::FROM_HEIGHT + y[s]) * Places::FROM_WIDTH + x[s];
+            if (place >= places.count())
+                y[s] = Places::OUTSIDE;
+        }
+    }
+    /* The pixel that a tap of row s reads, and whether the image has it. */
+    __device__ __forceinline__ int64_t pixel(int s, int tap_y, int tap_x) const {
+        return index[s] + tap_y * Places::FROM_WIDTH + tap_x;
+    }
+    __device__ __forceinline__ bool inside(int s, int tap_y, int tap_x) const {
+        return conv2d_inside(y[s] + tap_y, Places::FROM_HEIGHT) &&
+               conv2d_inside(x[s] + tap_x, Places::FROM_WIDTH);
+    }
+};
+
 /* Index of channel c of one pixel (`place`) of an image. PLANES: the layout is [image][c][place];
  * otherwise [image][place][c], with pixels `stride` elements apart. */
 template <bool PLANES, int PLACES, int CHANNELS>
@@ -63,19 +149,40 @@ static __device__ __forceinline__ int64_t image_element(int image, int place, in
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
-template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
-static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
-                                                       const A *rows, const A *cols) {
+/* The tiles of one step; in both the depth is the outer dimension. The padding leaves fewer bank
+ * conflicts. */
+template <class Sizes, class A> struct Conv2dTiles {
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    alignas(16) A rows[DEPTH][ROWS + 4];
+    alignas(16) A cols[DEPTH][COLS + 4];
+
+    /* The first row and column of a thread's sums. */
+    __device__ static int own_row() { return threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS; }
+    __device__ static int own_col() { return threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS; }
+};
+
+/* sums += rows^T cols over the inner dimension from `begin` up to `end`, in steps of DEPTH;
+ * fetch(base) fills the tiles of the step that starts at `base`. */
+template <class Sizes, class A, class Fetch>
+static __device__ __forceinline__ void conv2d_product(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
+                                                      const Conv2dTiles<Sizes, A> &tiles, int begin,
+                                                      int end, const Fetch &fetch) {
+    const int own_row = tiles.own_row(), own_col = tiles.own_col();
+    for (int base = begin; base < end; base += Sizes::DEPTH) {
+        fetch(base);
+        __syncthreads();
 #pragma unroll 4
-    for (int d = 0; d < DEPTH; d++) {
-        const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(rows + d * ROW_PITCH);
-        const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(cols + d * COL_PITCH);
+        for (int d = 0; d < Sizes::DEPTH; d++) {
+            const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(tiles.rows[d] + own_row);
+            const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(tiles.cols[d] + own_col);
 #pragma unroll
-        for (int i = 0; i < CONV2D_ROWS; i++)
+            for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < CONV2D_COLS; j++)
-                sums[i][j] = fma(a[i], b[j], sums[i][j]);
+                for (int j = 0; j < CONV2D_COLS; j++)
+                    sums[i][j] = fma(a[i], b[j], sums[i][j]);
+        }
+        __syncthreads();
     }
 }
 
@@ -85,105 +192,94 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
 }
 
-/* Computes one tile of the result of a gather_planes kernel. `row_tile` and `col_tile` are shared
- * memory, DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+/* Computes one tile of the result of a gather_planes kernel. */
 template <bool BACKWARD, bool ACCUMULATE, class Sizes, class T, class A>
-static __device__ __forceinline__ void
-conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T *__restrict__ out,
-                   A *row_tile, A *col_tile) {
-    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
-    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
-    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ source,
+                                                          const T *__restrict__ weight,
+                                                          T *__restrict__ out,
+                                                          Conv2dTiles<Sizes, A> &tiles) {
+    using Places = Conv2dPlaces<BACKWARD, Sizes>;
+    using Tiles = Conv2dTiles<Sizes, A>;
     constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
-    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
-    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int THREAD_ROWS = Tiles::THREADS / DEPTH, THREAD_DEPTHS = Tiles::THREADS / COLS;
+    constexpr int INNER = Places::INNER, RESULTS = Places::RESULTS, CHANNELS = Places::CHANNELS;
+    constexpr int KERNEL = Places::KERNEL, FROM_WIDTH = Places::FROM_WIDTH;
+    constexpr int FROM_PIXELS = Places::FROM_HEIGHT * FROM_WIDTH;
+    constexpr int TO_WIDTH = Places::TO_WIDTH, TO_PIXELS = Places::TO_HEIGHT * TO_WIDTH;
+    constexpr int PHASES = Places::Axis::PHASES;                       /* per direction */
+    constexpr int HIGHEST = (Places::TO_HEIGHT + PHASES - 1) / PHASES; /* over the phases */
+    constexpr int WIDEST = (TO_WIDTH + PHASES - 1) / PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
-    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    static_assert(Tiles::THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0,
+                  "a thread brings one place");
 
-    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
-    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
-    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int image = blockIdx.x / TILES / (PHASES * PHASES);
+    const Places places(blockIdx.x / TILES % (PHASES * PHASES));
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
-    if (first_col >= places)
+    if (first_col >= places.of_image)
         return; /* only larger phases have this tile */
 
-    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
-    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    const int loaded_col = threadIdx.x % COLS, loaded_place = first_col + loaded_col;
+    const int loaded_depth = threadIdx.x % DEPTH, loaded_row = threadIdx.x / DEPTH;
+    const int depth = places.depth();
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
+    conv2d_product(sums, tiles, 0, depth, [&](int base) {
 #pragma unroll 4
         for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
             const int tap = (base + d) / INNER, inner = (base + d) % INNER;
-            const int h = down.source(own_place / wide, tap / across.taps);
-            const int w = across.source(own_place % wide, tap % across.taps);
-            const bool inside = base + d < depth && own_place < places && h >= 0 &&
-                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
-            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
-                image, h * FROM_WIDTH + w, inner, 0);
-            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+            const int h = places.down.source(loaded_place / places.wide, tap / places.across.taps);
+            const int w =
+                places.across.source(loaded_place % places.wide, tap % places.across.taps);
+            const bool inside = base + d < depth && loaded_place < places.of_image &&
+                                conv2d_inside(h, Places::FROM_HEIGHT) &&
+                                conv2d_inside(w, FROM_WIDTH);
+            const int64_t at =
+                image_element<true, FROM_PIXELS, INNER>(image, h * FROM_WIDTH + w, inner, 0);
+            tiles.cols[d][loaded_col] = inside ? convert<A>(source[at]) : A(0);
         }
-        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
-        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+        const int place = base + loaded_depth, inner = place % INNER;
+        const int window_tap = places.window_tap(place / INNER);
 #pragma unroll
-        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+        for (int row = loaded_row; row < ROWS; row += THREAD_ROWS) {
             const int result = first_row + row;
             const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
             const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            const bool inside = base + own_depth < depth && result < RESULTS;
-            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+            const bool inside = place < depth && result < RESULTS;
+            tiles.rows[loaded_depth][row] = inside ? convert<A>(weight[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
+    });
 
 #pragma unroll
     for (int j = 0; j < CONV2D_COLS; j++) {
-        const int column = first_col + thread_col + j;
-        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+        const int column = first_col + Tiles::own_col() + j;
+        const int y = places.down.place(column / places.wide);
+        const int x = places.across.place(column % places.wide);
 #pragma unroll
         for (int i = 0; i < CONV2D_ROWS; i++) {
-            const int result = first_row + thread_row + i;
-            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
-                image, to_y * TO_WIDTH + to_x, result, 0);
-            if (result < RESULTS && column < places)
+            const int result = first_row + Tiles::own_row() + i;
+            const int64_t at =
+                image_element<true, TO_PIXELS, RESULTS>(image, y * TO_WIDTH + x, result, 0);
+            if (result < RESULTS && column < places.of_image)
                 conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
         }
     }
 }
 
-/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
- * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+/* Computes one tile of dw, or of a part of it. */
 template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
 static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
                                                       const T *__restrict__ dy, G *__restrict__ dw,
-                                                      A *row_tile, A *col_tile) {
+                                                      Conv2dTiles<Sizes, A> &tiles) {
     constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
     constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
-    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     constexpr int PART_PLACES = Sizes::PART_PLACES;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    using Tiles = Conv2dTiles<Sizes, A>;
+    constexpr int ROWS = Tiles::ROWS, COLS = Tiles::COLS, DEPTH = Tiles::DEPTH;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -191,41 +287,35 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
 
     A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
+    conv2d_product(sums, tiles, begin, end, [&](int base) {
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
             const int place = base + d, filter = first_row + row;
             const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
                 place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+            tiles.rows[d][row] = place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += Tiles::THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const bool inside = place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                                conv2d_inside(w, WIDTH);
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
                 place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+            tiles.cols[d][col] = inside ? convert<A>(x[at]) : A(0);
         }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
+    });
 
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++)
 #pragma unroll
         for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t filter = first_row + Tiles::own_row() + i;
+            const int64_t column = first_col + Tiles::own_col() + j;
             const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
             if (filter < FILTERS && column < COLUMNS)
                 conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
@@ -293,12 +383,12 @@ conv2d_4x12x12x1_8x3x3(
         enum { CHANNELS = 1, FILTERS = 8 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { ROWS = 32, COLS = 64, DEPTH = 16 };
+        enum { POOL = 1 };
     };
     using A = float;
     constexpr bool BACKWARD = false, ACCUMULATE = false;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_planes_tile<BACKWARD, ACCUMULATE, Sizes>(source, weight, out, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_planes_tile<BACKWARD, ACCUMULATE>(source, weight, out, tiles);
 }
 
 /* add_bias, relu over [32, 100]
@@ -596,9 +686,8 @@ conv2d_weight_grad_4x10x10x8_12x1x1(
     };
     using A = float;
     constexpr bool PLANES = true, ACCUMULATE = false;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_dw_tile<PLANES, ACCUMULATE>(x, dy, dw, tiles);
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
@@ -688,9 +777,8 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     };
     using A = float;
     constexpr bool PLANES = true, ACCUMULATE = false;
-    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
-    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
-    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+    SHARED Conv2dTiles<Sizes, A> tiles;
+    conv2d_dw_tile<PLANES, ACCUMULATE>(x, dy, dw, tiles);
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
