@@ -60,6 +60,14 @@ template <class From> struct Conversion<int, From> {
 template <> struct Conversion<int, int> {
     static __device__ int of(int x) { return x; }
 };
+/* A bf16 is the upper half of a float. */
+template <> struct Conversion<float, __nv_bfloat16> {
+    static __device__ float of(__nv_bfloat16 x) {
+        uint16_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        return __uint_as_float(static_cast<uint32_t>(bits) << 16);
+    }
+};
 template <> struct Conversion<__nv_bfloat16, float> {
 #ifdef GPUOPT_SIM
     static __device__ __nv_bfloat16 of(float x) { return sim_bfloat16(x); }
@@ -131,11 +139,27 @@ template <class T, class Real> __device__ __forceinline__ Real rounded(Real x) {
 
 /* ---- Vector accesses --------------------------------------------------------------------- */
 
+/* Element i of an array that is aligned to pairs if `even`. A bf16 is taken from its pair by a shift:
+ * of a shift and a conversion, the compiler makes one instruction. */
+template <bool EVEN, class T> __device__ __forceinline__ T element_of(const T *v, int i) {
+    return v[i];
+}
+#ifndef GPUOPT_SIM
+template <> __device__ __forceinline__ __nv_bfloat16 element_of<true>(const __nv_bfloat16 *v, int i) {
+    uint32_t pair;
+    memcpy(&pair, v + i / 2 * 2, sizeof pair);
+    const uint16_t bits = static_cast<uint16_t>(i % 2 ? pair >> 16 : pair);
+    __nv_bfloat16 x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#endif
+
 /* N elements of T, moved by one access of up to 16 bytes, or by several if they take more. */
 template <class T, int N> struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vec {
     T v[N];
     __device__ T &operator[](int i) { return v[i]; }
-    __device__ const T &operator[](int i) const { return v[i]; }
+    __device__ T operator[](int i) const { return element_of<N % 2 == 0>(v, i); }
 };
 
 template <int BYTES> struct RawWord { using type = uint4; };
