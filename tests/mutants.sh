@@ -405,8 +405,8 @@ mutant sizes_of_the_first_kernel gen/emit/shared_bodies.c 'constant[count++] = b
     'constant[count++] = shared->kernel[body->first].text.constant[i];' tests/emit/run.sh kernels_share_bodies
 mutant bare_columns_in_an_epilogue gen/emit/print_terms.c 'strcmp(base, "COLS") ? "tile' \
     'strcmp(base, "COLUMNS") ? "tile' tests/emit/run.sh kernels_share_epilogues
-mutant columns_of_the_first_block gen/emit/print_rows.c '"const int %s = %s > 1 ? blockIdx.y : 0;"' \
-    '"const int %s = %s > 2 ? blockIdx.y : 0;"' $oracle_row mobilenet fp64 default
+mutant columns_of_the_first_block gen/emit/print_rows.c 'column_block = blockIdx.x %% %s;"' \
+    'column_block = blockIdx.x %% %s / 2;"' $oracle_row mobilenet fp64 default
 mutant blocks_of_all_bodies_alike gen/emit/shared_bodies.c 'several != (plan' 'several == (plan' \
     tests/emit/run.sh blocks_share_bodies
 mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \

@@ -30,9 +30,24 @@ static void print_row(Printer *p) {
         put(p, "if (row >= ROWS)\n        return;");
 }
 
+static bool shares_columns(const Printer *p) {
+    return p->any_blocks || p->kernel->column_blocks > 1;
+}
+
+/* Blocks that share rows are neighbours, so that what one brings to the L2 cache serves the next. */
+static void print_worker(Printer *p) {
+    if (!shares_columns(p)) {
+        put(p, "const %s worker = blockIdx.x;", index_type(p));
+        return;
+    }
+    const char *blocks = extent(p, "COLUMN_BLOCKS", p->kernel->column_blocks);
+    put(p, "const int column_block = blockIdx.x %% %s;", blocks);
+    put(p, "const %s worker = blockIdx.x / %s;", index_type(p), blocks);
+}
+
 static void print_worker_rows(Printer *p) {
     const Kernel *k = p->kernel;
-    put(p, "const %s worker = blockIdx.x;", index_type(p));
+    print_worker(p);
     if (!k->rows) {
         const char *workers = extent(p, "WORKERS", k->workers);
         put(p, "const int64_t each = (rows + %s - 1) / %s, first = worker * each;", workers,
@@ -309,17 +324,12 @@ static void store_column_sums(Printer *p, int phase) {
 
 static void declare_column(Printer *p) {
     const Kernel *k = p->kernel;
-    const char *place = p->lane, *block = "blockIdx.y";
+    const char *place = p->lane;
     if (is_stream(p) || p->chunks > 1)
         return;
-    if (p->any_blocks) {
-        block = unique(p, "column_block");
-        put(p, "const int %s = %s > 1 ? blockIdx.y : 0;", block,
-            extent(p, "COLUMN_BLOCKS", k->column_blocks));
-    }
-    if (p->any_blocks || k->column_blocks > 1)
-        place =
-            arena_printf(p->arena, "(%s * %s + %s)", block, extent(p, "LANES", k->lanes), p->lane);
+    if (shares_columns(p))
+        place = arena_printf(p->arena, "(column_block * %s + %s)", extent(p, "LANES", k->lanes),
+                             p->lane);
     if (k->vector == 1)
         put(p, "const int col = %s;", place);
     else

@@ -20,8 +20,8 @@ const char *dtype_c_name(DType dtype) {
     return names[dtype];
 }
 
-const char *const kernel_words[] = {"row", "col",  "lane",  "worker", "part", "i", "j",
-                                    "c",   "rows", "first", "end",    "sums", NULL};
+const char *const kernel_words[] = {"row", "col", "lane", "worker", "column_block", "part", "i",
+                                    "j",   "c",   "rows", "first",  "end",          "sums", NULL};
 
 static bool is_one_of(const char *name, const char *const *words) {
     while (*words && strcmp(name, *words) != 0)

@@ -43,10 +43,23 @@ static int values_held(const Body *body) {
     return count;
 }
 
-/* Windows with sums may need more than 128 registers per thread. A multiprocessor then has too few
- * threads to hide memory latency, so that spilling a few values is better. */
+static int sums_held(const Body *body) {
+    int count = 0;
+    for (int i = 0; i < body->count; i++)
+        count += step_sums_columns(body->steps[i].kind);
+    return count;
+}
+
+/* Sums of a window's taps fill so many registers that a thread would load its row in several turns,
+ * and wait for each: it takes half as many columns. */
+static bool holds_many_sums(const Body *body) { return sums_held(body) > 4; }
+
+/* Windows with sums may need more registers per thread than this leaves. A multiprocessor then has
+ * too few threads to hide memory latency, so that spilling a few values is better. */
 int skeleton_blocks_together(const Kernel *k) {
-    return k->workers && values_held(k->body) > 8 ? 512 / k->threads : 1;
+    if (!k->workers || values_held(k->body) <= 8)
+        return 1;
+    return (k->vector <= 4 && holds_many_sums(k->body) ? 768 : 512) / k->threads;
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
@@ -165,13 +178,17 @@ static int sum_parts(const Program *p, int64_t cols) {
     return accesses < 32 ? (int)(TILE_THREADS / accesses) : WARP_ROW_THREADS / 32;
 }
 
+/* The rows that a thread adds depend on the widest vector, so that they are the same whatever else is
+ * in the kernel. With fewer lanes, a block of narrower ones would read less than 32 bytes of a row. */
 static void choose_tile(const Program *p, Kernel *k) {
     int64_t cols = k->body->cols;
     k->skeleton = SKELETON_TILE;
     k->vector = tile_vector(p, cols);
     int64_t accesses = cols / k->vector;
-    k->column_blocks = (int)ceil_div(accesses, 32);
-    k->lanes = (int)ceil_div(accesses, k->column_blocks);
+    k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
+    if (k->vector == 8 && k->lanes >= 4 && holds_many_sums(k->body))
+        k->vector = 4;
+    k->column_blocks = (int)ceil_div(cols / k->vector, k->lanes);
     k->threads = k->lanes * sum_parts(p, cols);
 }
 
@@ -255,12 +272,11 @@ void skeleton_prologue(Kernel *k) {
 }
 
 void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
-    grid[1] = k->column_blocks;
-    grid[2] = 1;
+    grid[1] = grid[2] = 1;
     if (k->skeleton == SKELETON_FLAT)
         grid[0] = ceil_div(rows * k->body->cols / k->vector, k->threads);
     else if (k->workers)
-        grid[0] = k->workers;
+        grid[0] = k->workers * k->column_blocks;
     else if (k->skeleton == SKELETON_WARP_ROW)
         grid[0] = ceil_div(rows, k->threads / 32);
     else if (k->skeleton == SKELETON_COLUMN)

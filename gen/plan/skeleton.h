@@ -1,6 +1,6 @@
 /* Which skeleton a body takes, and its geometry.
  *
- * Everything that fixes the order of a sum (skeleton, threads, vector, workers) depends only on the
+ * Everything that fixes the order of a sum (skeleton, parts, lanes, workers) depends only on the
  * body's shape and the program's dtypes, never on what else is in the kernel. So an op computes the
  * same bits whether or not it is fused. */
 #ifndef PLAN_SKELETON_H

@@ -1309,7 +1309,7 @@ static void grad_norm_and_adamw_update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [42, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
-    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
+    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(256, 1, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 42});
 
     /* grad_norm.columns: sum_squares -> columns */

@@ -298,7 +298,7 @@ static void update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
-    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
+    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(512, 1, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
     /* grad_norm.columns: sum_squares -> columns */

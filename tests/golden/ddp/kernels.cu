@@ -876,11 +876,13 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
  * 36864 bytes, 16384 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
     const float *__restrict__ gradient, float *__restrict__ columns) {
-    constexpr int COLS = 1024, ROWS_PER_WORKER = 8, LANES = 32, PARTS = 8, THREADS = 256;
-    const int worker = blockIdx.x;
+    constexpr int COLS = 1024, COLUMN_BLOCKS = 8, ROWS_PER_WORKER = 8, LANES = 32, PARTS = 8,
+        THREADS = 256;
+    const int column_block = blockIdx.x % COLUMN_BLOCKS;
+    const int worker = blockIdx.x / COLUMN_BLOCKS;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
-    const int col = (blockIdx.y * LANES + lane) * 4;
+    const int col = (column_block * LANES + lane) * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * COLS + col);

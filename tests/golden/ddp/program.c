@@ -955,7 +955,7 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [8, 1024] */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_sum_squares_8x1024, RT_GRID(1, 8, 1), &gradient, &columns);
+    RT_LAUNCH(rt, K_sum_squares_8x1024, RT_GRID(8, 1, 1), &gradient, &columns);
 
     /* grad_norm.squared: sum, clip_factor, rates, advance_step -> step, bad_step, applied,
      * step_loss and 6 more */

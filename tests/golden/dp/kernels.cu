@@ -837,12 +837,14 @@ extern "C" __global__ void __launch_bounds__(256) add_x1024(
  * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
-    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
-    const int64_t worker = blockIdx.x;
+    constexpr int COLS = 1024, COLUMN_BLOCKS = 8, WORKERS = 64, LANES = 32, PARTS = 8,
+        THREADS = 256;
+    const int column_block = blockIdx.x % COLUMN_BLOCKS;
+    const int64_t worker = blockIdx.x / COLUMN_BLOCKS;
     const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
-    const int col = (blockIdx.y * LANES + lane) * 4;
+    const int col = (column_block * LANES + lane) * 4;
     Vec<float, 4> columns = {};
     for (int64_t row = first + part; row < end; row += PARTS) {
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * COLS + col);

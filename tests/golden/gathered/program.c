@@ -1094,7 +1094,7 @@ static void update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns_partial */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [36869, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
-    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient_piece, &columns_partial,
+    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(256, 1, 1), &gradient_piece, &columns_partial,
         &(int64_t){/* rows */ 36869});
 
     /* grad_norm.columns: sum_squares -> columns */

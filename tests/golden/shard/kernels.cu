@@ -172,11 +172,13 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
  * 28672 bytes, 12288 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const float *__restrict__ piece, float *__restrict__ columns) {
-    constexpr int COLS = 1024, ROWS_PER_WORKER = 6, LANES = 32, PARTS = 8, THREADS = 256;
-    const int worker = blockIdx.x;
+    constexpr int COLS = 1024, COLUMN_BLOCKS = 4, ROWS_PER_WORKER = 6, LANES = 32, PARTS = 8,
+        THREADS = 256;
+    const int column_block = blockIdx.x % COLUMN_BLOCKS;
+    const int worker = blockIdx.x / COLUMN_BLOCKS;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
-    const int col = (blockIdx.y * LANES + lane) * 8;
+    const int col = (column_block * LANES + lane) * 8;
     Vec<float, 8> total = {};
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 8> piece_v = load_vec<8>(piece + row * COLS + col);

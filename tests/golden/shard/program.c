@@ -244,7 +244,7 @@ static void update(Rt *rt) {
     /* grad_norm.columns: sum_squares -> columns */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [6, 1024] */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_sum_squares_6x1024, RT_GRID(1, 4, 1), &gradient_piece, &columns);
+    RT_LAUNCH(rt, K_sum_squares_6x1024, RT_GRID(4, 1, 1), &gradient_piece, &columns);
 
     /* grad_norm.squared: sum -> squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SQUARED); /* f32 [1] */

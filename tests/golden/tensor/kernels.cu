@@ -970,11 +970,13 @@ attention_backward_kv_rope_16x2x8(
  * 16384 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
     const float *__restrict__ sharded, float *__restrict__ columns) {
-    constexpr int COLS = 1024, ROWS_PER_WORKER = 3, LANES = 32, PARTS = 8, THREADS = 256;
-    const int worker = blockIdx.x;
+    constexpr int COLS = 1024, COLUMN_BLOCKS = 8, ROWS_PER_WORKER = 3, LANES = 32, PARTS = 8,
+        THREADS = 256;
+    const int column_block = blockIdx.x % COLUMN_BLOCKS;
+    const int worker = blockIdx.x / COLUMN_BLOCKS;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
-    const int col = (blockIdx.y * LANES + lane) * 4;
+    const int col = (column_block * LANES + lane) * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * COLS + col);

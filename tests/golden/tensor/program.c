@@ -767,7 +767,7 @@ static void gradient_to_adamw_update(Rt *rt) {
     /* grad_norm.sharded.columns: sum_squares -> sharded_columns */
     RtPtr sharded = rt_state(rt, GRADIENT_SHARDED); /* f32 [3, 1024] */
     RtPtr sharded_columns = rt_scratch(rt, GRAD_NORM_SHARDED_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &sharded, &sharded_columns);
+    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(8, 1, 1), &sharded, &sharded_columns);
 
     /* grad_norm.sharded.squared: sum -> squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SHARDED_SQUARED); /* f32 [1] */
@@ -778,7 +778,7 @@ static void gradient_to_adamw_update(Rt *rt) {
 
     /* grad_norm.shared.columns: sum_squares -> shared_columns */
     RtPtr shared_columns = rt_scratch(rt, GRAD_NORM_SHARED_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &gradient_partial, &shared_columns);
+    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(8, 1, 1), &gradient_partial, &shared_columns);
 
     /* grad_norm.shared.squared: sum, add, clip_factor, rates, advance_step -> step, bad_step,
      * applied, step_loss and 6 more */
