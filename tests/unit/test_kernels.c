@@ -124,6 +124,35 @@ static void test_skeletons_follow_from_shape(void **state) {
     arena_free(&arena);
 }
 
+/* The kernel of a body with `sums` sums over rows. */
+static Kernel summing(Program *p, int64_t cols, int sums) {
+    Body *body = body_new(p->arena, 4096, cols);
+    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, 4096, cols, (Pos){0});
+    Value *to = value_2d(p, "sums", ROLE_ACTIVATION, DT_F32, sums, cols, (Pos){0});
+    for (int i = 0, load = step_load(body, x); i < sums; i++)
+        step_col_sum_at(body, to, i, load);
+    Kernel k = {.body = body};
+    skeleton_choose(p, &k, false);
+    return k;
+}
+
+/* A thread with many sums has half as many columns, but adds the same rows. */
+static void test_many_sums_add_the_same_rows(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    for (int64_t cols = 8; cols <= 960; cols += 8) {
+        Kernel one = summing(&p, cols, 1), nine = summing(&p, cols, 9);
+        int64_t covered = (int64_t)nine.lanes * nine.column_blocks * nine.vector;
+        assert_int_equal(one.vector, 8);
+        assert_int_equal(nine.vector, cols < 32 ? 8 : 4);
+        assert_true(one.parts == nine.parts && one.workers == nine.workers);
+        assert_true(covered >= cols && covered - cols < (int64_t)nine.lanes * nine.vector);
+        assert_int_equal(skeleton_chunks(&nine), 1);
+    }
+    arena_free(&arena);
+}
+
 static int workers_of(Program *p, int64_t rows, int64_t cols) {
     Body *body = body_new(p->arena, rows, cols);
     Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, rows, cols, (Pos){0});
@@ -156,6 +185,7 @@ int main(void) {
         cmocka_unit_test(test_launches_fit_their_kernels),
         cmocka_unit_test(test_no_hole_is_left),
         cmocka_unit_test(test_skeletons_follow_from_shape),
+        cmocka_unit_test(test_many_sums_add_the_same_rows),
         cmocka_unit_test(test_few_rows_have_many_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
