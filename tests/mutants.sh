@@ -292,6 +292,9 @@ mutant conv_tap gen/templates/conv2d_windows.cuh \
     'tap % across.taps * TOWARDS;' 'tap / across.taps * TOWARDS;' $oracle_row resnet50 bf16 default
 mutant conv_weight_grad_tap_wgmma gen/templates/conv2d_wgmma.cu \
     'tap_x = column / CHANNELS % KERNEL;' 'tap_x = column / CHANNELS / KERNEL;' $oracle_row resnet50 bf16 default
+mutant conv_part_begins_late gen/templates/conv2d_wgmma.cu \
+    'const int begin = blockIdx.z * PART_PLACES;' 'const int begin = blockIdx.z * PART_PLACES + 16 * (blockIdx.z > 0);' \
+    tests/sim/generated.sh
 mutant conv_sums_over_tiles gen/templates/conv2d_wgmma.cu \
     '__syncthreads(); /* no tile is read any longer */' '' tests/sim/generated.sh
 mutant conv_panel_of_half_a_tile gen/plan/conv_kernels.c \

@@ -71,7 +71,7 @@ static int64_t vector_of(const Value *v) {
 
 /* Whether conv2d_wgmma.cu can compute it. */
 static bool by_wgmma(const Plan *plan, const Conv *c) {
-    bool reads_weight = c->w->dtype == c->x->dtype;
+    bool reads_weight = c->op->kind != OP_conv2d_weight_grad;
     bool fits = dtype_bytes(c->x->dtype) == 2 && !c->x->plane;
     return plan_has_wgmma(plan) && fits && vector_of(c->x) == 8 && vector_of(c->y) == 8 &&
            (!reads_weight || vector_of(c->w) == 8);
