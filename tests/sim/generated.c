@@ -42,7 +42,7 @@ static CUmodule compile(Case *c) {
     snprintf(command, sizeof command, "%s/simcc --flavour %s -I . %s -o %s",
              setting("SIM_FOLDER", "build/sim"), flavour, source, module);
     if (!holds(c->plan->program->arena, source, text.text)) {
-        assert_null(file_write(source, text.text, text.length, NULL));
+        assert_null(file_write(source, text.text, text.length));
         assert_int_equal(system(command), 0);
     }
     sb_free(&text);
