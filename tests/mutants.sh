@@ -39,6 +39,9 @@ mutant() {
     elif grep -q '^run.sh: no case' "$copy/../$name.log"; then
         echo "MISSED $name: $* runs nothing"
         missed=1
+    elif grep -q '^\(gen\|runtime\|tests\)/[^ ]*:[0-9]*: error:' "$copy/../$name.log"; then
+        echo "MISSED $name: it does not build"
+        missed=1
     elif grep -q 'error:.*\.[ch]:\|Error 1$\|^collect2: error' "$copy/../$name.log" && ! grep -q 'FAIL\|FAILED\|internal\|assert' "$copy/../$name.log"; then
         echo "MISSED $name: it does not build"
         missed=1

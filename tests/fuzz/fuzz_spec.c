@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void jump_back(int code) { longjmp(back, code); }
 
 static void put(const char *path, const void *bytes, size_t size) {
-    if (file_write(path, bytes, size, NULL))
+    if (file_write(path, bytes, size))
         abort();
 }
 

@@ -198,7 +198,7 @@ static void compare_bits(const Case *c) {
     size_t size;
     snprintf(path, sizeof path, "%s/%s.bits", getenv("SIM_TESTS"), c->name);
     if (file_read(c->plan->program->arena, path, 64 << 20, &old, &size)) {
-        assert_null(file_write(path, bits.text, bits.length, NULL));
+        assert_null(file_write(path, bits.text, bits.length));
     } else {
         assert_int_equal(size, bits.length);
         assert_memory_equal(old, bits.text, size);
