@@ -23,17 +23,6 @@ struct ArenaBlock {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-/* Uses huge pages for large blocks if the machine has them: with a page fault for each 4 KiB,
- * faults take a fifth of the compiler's time for a large model. */
-static void *memory(size_t size) {
-    if (size < HUGE_PAGE)
-        return malloc(size);
-    void *at = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-    if (at)
-        madvise(at, size, MADV_HUGEPAGE);
-    return at;
-}
-
 /* Blocks of arenas that were freed, for the next ones: the system clears each page that it hands out,
  * and a pass needs as much scratch memory as the one before. AddressSanitizer has none, so that it
  * notices who uses freed memory. */
@@ -44,6 +33,27 @@ enum { KEEPS_SPARE = false };
 #else
 enum { KEEPS_SPARE = true };
 #endif
+
+/* Cuts blocks, which are never given back, from huge pages if the machine has them: with a page fault
+ * for each 4 KiB, faults take a fifth of the compiler's time for a large model. */
+static void *memory(size_t size) {
+    static unsigned char *rest;
+    static size_t left;
+    if (!KEEPS_SPARE)
+        return malloc(size);
+    if (left < size) {
+        size_t pages = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        unsigned char *more = aligned_alloc(HUGE_PAGE, pages);
+        if (!more)
+            return NULL;
+        madvise(more, pages, MADV_HUGEPAGE);
+        rest = more;
+        left = pages;
+    }
+    left -= size;
+    rest += size;
+    return rest - size;
+}
 
 /* Returns the smallest spare block of at least that size, or NULL. */
 static ArenaBlock *take_spare(size_t size) {
