@@ -85,7 +85,7 @@ typedef enum {
     BOUND_L2,           /* bytes to and from the L2 cache */
     BOUND_BLOCKS,       /* arithmetic or bytes of so few blocks that most multiprocessors are idle */
     BOUND_LATENCY,      /* waiting for memory: too few bytes are under way */
-    BOUND_LINKS,        /* bytes between cards */
+    BOUND_LINKS,        /* bytes between cards, and waiting for these */
     BOUND_HOST,         /* the host's time to launch it */
     BOUND_COUNT
 } Bound;

@@ -60,19 +60,21 @@ Party collective_party(const Plan *plan, const Collective *c) {
 }
 
 /* NCCL does nothing for a single rank, except that it copies what is not in place. */
-static double one_rank_ms(const Plan *plan, const Launch *launch) {
+static Time one_rank_time(const Plan *plan, const Launch *launch) {
     double bytes = collective_bytes(plan, launch);
     Traffic copied = {2 * bytes, 2 * bytes};
-    bool in_place = launch->arg_count == 1;
-    return in_place ? 0 : device_kernel_time(plan->device, RATE_F32, 0, 0, copied, (Grid){0}).ms;
+    if (launch->arg_count == 1) /* in place */
+        return (Time){0};
+    return device_kernel_time(plan->device, RATE_F32, 0, 0, copied, (Grid){0});
 }
 
-double collective_ms(const Plan *plan, const Launch *launch) {
+Time collective_time(const Plan *plan, const Launch *launch) {
     const Collective *c = &plan->collectives[launch->index];
     Party party = collective_party(plan, c);
     if (party.cards == 1)
-        return one_rank_ms(plan, launch);
-    return device_collective_ms(plan->device, c->kind, party, collective_bytes(plan, launch));
+        return one_rank_time(plan, launch);
+    double bytes = collective_bytes(plan, launch);
+    return (Time){device_collective_ms(plan->device, c->kind, party, bytes), BOUND_LINKS};
 }
 
 /* Some groups are needed whatever the plan's collectives are: evaluation sums over the data group,

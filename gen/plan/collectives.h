@@ -9,7 +9,7 @@ int plan_collective(Plan *, Collective);
 /* Bytes and time of a COLLECTIVE launch. Bytes are counted as nccl-tests does: the parts of all
  * ranks together where ranks have parts. */
 double collective_bytes(const Plan *, const Launch *);
-double collective_ms(const Plan *, const Launch *);
+Time collective_time(const Plan *, const Launch *);
 /* The ranks that take part, as the device's links see them. */
 Party collective_party(const Plan *, const Collective *);
 /* Lists the rank groups that need a communicator; returns how many. */

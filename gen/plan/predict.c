@@ -282,6 +282,11 @@ static Time template_time(const Plan *plan, const Launch *launch, Traffic bytes)
                            bytes, grid_of(plan, launch));
 }
 
+static Time peer_copy_time(const Device *device, double bytes) {
+    double ms = device_peer_copy_ms(device, bytes), gap_ms = device->kernel_gap_ms;
+    return (Time){ms, gap_ms > ms - gap_ms ? BOUND_LAUNCH : BOUND_LINKS};
+}
+
 static Time launch_time(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
     double flops = launch->cost.flops;
@@ -294,9 +299,9 @@ static Time launch_time(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
         return template_time(plan, launch, bytes);
     if (launch->kind == LAUNCH_COLLECTIVE)
-        return (Time){collective_ms(plan, launch), BOUND_LINKS};
+        return collective_time(plan, launch);
     if (launch->kind == LAUNCH_PEER_COPY)
-        return (Time){device_peer_copy_ms(device, copied_bytes(plan, launch)), BOUND_LINKS};
+        return peer_copy_time(device, copied_bytes(plan, launch));
     return device_kernel_time(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
                               launch->cost.instructions, bytes, grid_of(plan, launch));
 }

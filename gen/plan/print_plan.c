@@ -43,6 +43,7 @@ typedef struct {
     Cost cost;
     Bound bound; /* of its slowest launch */
     double slowest_ms;
+    double bound_ms[BOUND_COUNT]; /* of all its launches: the same kernel may have other bounds */
 } Share;
 
 static int slower_first(const void *a, const void *b) {
@@ -71,6 +72,7 @@ static int find_share(const Share *shares, int count, const char *name) {
 static void add_launch(Share *share, const Launch *launch, double times) {
     share->launches += times;
     cost_add(&share->cost, &launch->cost, times);
+    share->bound_ms[launch->bound] += times * launch->cost.ms;
     if (launch->cost.ms > share->slowest_ms) {
         share->slowest_ms = launch->cost.ms;
         share->bound = launch->bound;
@@ -213,7 +215,8 @@ static void print_bounds(const Share *shares, int count, StrBuf *out) {
     double ms[BOUND_COUNT] = {0};
     const char *before = "bound by:";
     for (int i = 0; i < count; i++)
-        ms[shares[i].bound] += shares[i].cost.ms;
+        for (int b = 0; b < BOUND_COUNT; b++)
+            ms[b] += shares[i].bound_ms[b];
     for (int b = 0; b < BOUND_COUNT; b++)
         if (ms[b] >= least_shown_ms) {
             sb_printf(out, "%s %s %.3f ms", before, bound_name((Bound)b), ms[b]);

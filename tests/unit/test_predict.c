@@ -417,6 +417,61 @@ static void test_few_blocks_take_longer(void **state) {
     arena_free(&arena);
 }
 
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* Returns what the line of a plan's text that sums the bounds has for this one. */
+static double told_ms(const Plan *plan, Bound bound) {
+    StrBuf text = {0};
+    plan_print_text(plan, &text);
+    char name[32];
+    snprintf(name, sizeof name, " %s ", bound_name(bound));
+    const char *line = strstr(text.text, "bound by:");
+    assert_non_null(line);
+    const char *at = strstr(line, name), *end = strchr(line, '\n');
+    double ms = at && at < end ? strtod(at + strlen(name), NULL) : 0;
+    sb_free(&text);
+    return ms;
+}
+
+static const char images[] =
+    "[model]\nfamily = \"cnn\"\nnum_classes = 10\nimage_size = 28\nimage_channels = 1\n"
+    "layers = [\"conv 32 3\", \"relu\", \"conv 64 3\", \"relu\", \"max_pool 2\", \"flatten\","
+    " \"linear 128\", \"relu\"]\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 64\nsteps = 2\n"
+    "max_grad_norm = 0.0\n[data]\nformat = \"synthetic\"\n[job]\nname = \"images\"\n";
+
+/* Each launch counts for its own bound: those of one kernel, such as the update's, may have several. */
+static void test_bounds_of_all_launches(void **state) {
+    (void)state;
+    Arena arena = {0};
+    const Plan *plan = plan_of_text(&arena, images, NULL, 0);
+    double ms[BOUND_COUNT] = {0};
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            ms[launch->bound] += plan_times(plan, (Entry)e, launch) * launch->cost.ms;
+        }
+    for (int b = 0; b < BOUND_COUNT; b++)
+        assert_float_equal(told_ms(plan, (Bound)b), ms[b], 0.00051);
+    arena_free(&arena);
+}
+
+/* Between one rank and itself there are no links. */
+static void test_one_rank_has_no_links(void **state) {
+    (void)state;
+    Arena arena = {0};
+    const char *sets[] = {"parallelism.one_rank_collectives=shard"};
+    const Plan *plan = plan_of(&arena, sets, 1);
+    int collectives = 0;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            collectives += plan->entry[e].launches[i].kind == LAUNCH_COLLECTIVE;
+            assert_int_not_equal(plan->entry[e].launches[i].bound, BOUND_LINKS);
+        }
+    assert_true(collectives > 0);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
                                        cmocka_unit_test(test_recomputation_is_no_work_of_the_model),
@@ -429,6 +484,8 @@ int main(void) {
                                        cmocka_unit_test(test_a_step_waits_for_host_or_cards),
                                        cmocka_unit_test(test_one_rank_is_planned_like_several),
                                        cmocka_unit_test(test_few_blocks_take_longer),
+                                       cmocka_unit_test(test_bounds_of_all_launches),
+                                       cmocka_unit_test(test_one_rank_has_no_links),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
                                        cmocka_unit_test(test_micro_steps_begin_with_nothing)};
