@@ -161,11 +161,10 @@ static void copy_gathered(Program *p, Graph *graph) {
 }
 
 static const char naming[] =
-    "Where a linear has an adapter, u = x A^T and y = [x|u] [W|sB]^T; in backward, v = dy sB and\n"
-    "dx = [dy|v] [W;A]. X_bordered is [[W, sB], [A, 0]], X_bordered_W_sB its rows [W|sB] and\n"
-    "X_bordered_W_A its columns [W;A]; x_u is [x|u], and dy_v is [dy|v].\n"
-    "Adapters lie in the order in which backward reaches them: those of q, k and v, for example, are\n"
-    "together called v_k_q_proj.\n";
+    "A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where\n"
+    "u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have\n"
+    "names of what they hold: W_sB is [W|sB], W_A is [W;A]; what borders W is `right` and `below` it.\n"
+    "Adapters lie in the order in which backward reaches them, so their names may have v before q.\n";
 
 bool pass_bordered(Program *p, const Spec *spec) {
     if (!spec->compile.bordered)

@@ -18,11 +18,10 @@
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
- * Where a linear has an adapter, u = x A^T and y = [x|u] [W|sB]^T; in backward, v = dy sB and
- * dx = [dy|v] [W;A]. X_bordered is [[W, sB], [A, 0]], X_bordered_W_sB its rows [W|sB] and
- * X_bordered_W_A its columns [W;A]; x_u is [x|u], and dy_v is [dy|v].
- * Adapters lie in the order in which backward reaches them: those of q, k and v, for example, are
- * together called v_k_q_proj.
+ * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
+ * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
+ * names of what they hold: W_sB is [W|sB], W_A is [W;A]; what borders W is `right` and `below` it.
+ * Adapters lie in the order in which backward reaches them, so their names may have v before q.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
