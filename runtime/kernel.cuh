@@ -139,7 +139,7 @@ template <class T, class Real> __device__ __forceinline__ Real rounded(Real x) {
 
 /* ---- Vector accesses --------------------------------------------------------------------- */
 
-/* Element i of an array that is aligned to pairs if `even`. A bf16 is taken from its pair by a shift:
+/* Element i of an array that is aligned to pairs if EVEN. A bf16 is taken from its pair by a shift:
  * of a shift and a conversion, the compiler makes one instruction. */
 template <bool EVEN, class T> __device__ __forceinline__ T element_of(const T *v, int i) {
     return v[i];

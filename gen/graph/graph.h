@@ -106,7 +106,7 @@ typedef struct Program {
     LoaderSettings loader;
     const char *feeding; /* how a batch reaches the device, and why; NULL: there is only one way */
 
-    /* Explains names that a pass gave, for the readers of the emitted program: lines of at most 96
+    /* Explains names that passes gave, for the readers of the emitted program: lines of at most 96
      * characters that end in \n; NULL: nothing to explain. */
     const char *naming;
 

@@ -163,7 +163,7 @@ static void copy_gathered(Program *p, Graph *graph) {
 static const char naming[] =
     "A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where\n"
     "u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have\n"
-    "names of what they hold: W_sB is [W|sB], W_A is [W;A]; what borders W is `right` and `below` it.\n"
+    "names of what they hold: W_sB is [W|sB], W_A is [W;A].\n"
     "Adapters lie in the order in which backward reaches them, so their names may have v before q.\n";
 
 bool pass_bordered(Program *p, const Spec *spec) {

@@ -181,6 +181,9 @@ static void add_codes(Quantizer *q) {
         add_absmax_codes(q);
 }
 
+static const char naming[] =
+    "Of X_bordered, only X_bordered_right (sB) and X_bordered_below (A) stay; W is in few bits.\n";
+
 bool pass_quantize(Program *p, const Spec *spec) {
     if (spec->quantization.quant_type == QUANT_NONE)
         return false;
@@ -199,5 +202,7 @@ bool pass_quantize(Program *p, const Spec *spec) {
     for (int e = 0; e < ENTRY_COUNT; e++)
         quantize_readers(&q, &p->entry[e]);
     quantize_load(&q);
+    if (p->naming)
+        p->naming = arena_printf(p->arena, "%s%s", p->naming, naming);
     return true;
 }

@@ -19,7 +19,7 @@
  * where that is less; plan.txt's DRAM bytes are at most these.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
- * names of what they hold: W_sB is [W|sB], W_A is [W;A]; what borders W is `right` and `below` it.
+ * names of what they hold: W_sB is [W|sB], W_A is [W;A].
  * Adapters lie in the order in which backward reaches them, so their names may have v before q.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
