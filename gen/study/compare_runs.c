@@ -451,7 +451,8 @@ static void write_files(Arena *arena, const char *folder, const Comparison *c) {
         StrBuf text = {0};
         const char *path = arena_printf(arena, "%s/%s", folder, formats[i].file);
         formats[i].print(c, &text);
-        const char *why = file_write(path, text.text, text.length);
+        bool same = file_compare(path, text.text, text.length) == FILE_SAME;
+        const char *why = same ? NULL : file_write(path, text.text, text.length);
         if (why)
             user_error((Pos){.file = path}, "free some disk space, or change the permissions",
                        "cannot write this file: %s", why);

@@ -339,7 +339,8 @@ r4" ] || result=1
 test_a_study_becomes_a_program() {
     printf 'extends = "%s"\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" >"$work/ranks.toml"
     emit "$work/ranks.toml" --slurm -o "$work/ranks" && [ -e "$work/ranks/job.sbatch" ] && mkdir "$work/ranks/r2/out" && "$gen" --compare "$work/ranks" >/dev/null &&
-        [ -e "$work/ranks/study.txt" ] && emit $spec -o "$work/ranks" &&
+        [ -e "$work/ranks/study.txt" ] && touch -d '2001-01-01' "$work/ranks/study.txt" && "$gen" --compare "$work/ranks" >/dev/null &&
+        [ -z "$(find "$work/ranks/study.txt" -newermt 2002-01-01)" ] && emit $spec -o "$work/ranks" &&
         grep -q 'ranks: warning: this was the folder of a study' "$work/stderr" || return 1
     [ ! -e "$work/ranks/points" ] && [ ! -e "$work/ranks/job.sbatch" ] && [ -z "$(find "$work/ranks" -name 'study.*')" ] && [ -d "$work/ranks/r2/out" ] &&
         [ -e "$work/ranks/r4/plan.json" ] && emit $spec -o "$work/ranks" && ! grep -q study "$work/stderr" || return 1
