@@ -128,11 +128,14 @@ llama() {
 llama llama
 tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
-# Each kernel of image models, at their usual sizes.
+# Each kernel of image models, at their usual sizes, and the same in a graph, by CUPTI.
 for timed in cnn:tests/gpu/specs/cnn mobilenet_v2:specs/h100/mobilenet_v2_224 resnet50:specs/h100/resnet50_224; do
     name=timed.${timed%%:*}
     program "$name" "${timed#*:}.toml"
     tests/gpu/link_tool.sh launch_times "$work/$name" $work/libruntime.a "$out/programs/$name/launch_times"
+    like=$name
+    program "profile.${timed%%:*}" "${timed#*:}.toml" profiling.enabled=true
+    like=
 done
 for switch in $(switches); do # those with an effect
     ! ./gpuopt-gen --check $llama_spec --set "$switch=false" >/dev/null 2>&1 ||

@@ -323,7 +323,8 @@ def jobs_of(only):
     programs = [p for p in checked_programs() if only in p]
     recorded = [p for p in programs if start_options(p)]
     jobs = [(check_step, p) for p in recorded]
-    llama = [(check_memory, "llama"), (check_products, "llama"), (check_profile, "profile")]
+    llama = [(check_memory, "llama"), (check_products, "llama")]
+    llama += [(check_profile, p.name) for p in sorted(PROGRAMS.glob("profile*"))]
     jobs += [(check, p) for check, p in llama if only in p]
     timed = sorted(p.name for p in PROGRAMS.glob("timed.*"))
     jobs += [(check_times, p) for p in timed if only in p]
