@@ -44,8 +44,8 @@ launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np
 # With auto, a program built for a GPU must not run on the simulated device, for which it has no kernels.
 chosen = $(if $(filter cuda,$(target)),cuda,$(DEVICE))
 environment = GPUOPT_DEVICE=$(chosen) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME)
-# Fails if there is no device to run on. Several ranks may run on other machines.
-probe  = $(if $(launch),:,$(environment) $(CURDIR)/run --probe)
+# Fails if the program refuses its options, or if there is no device for its only rank.
+probe  = cd '$(subst ','\'',$(FROM))' && $(environment) $(CURDIR)/run --probe $(ARGS)
 will_run := $(filter run ready,$(MAKECMDGOALS))
 
 .DELETE_ON_ERROR:
@@ -57,7 +57,7 @@ all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
 	@cd '$(subst ','\'',$(FROM))' && exec env $(environment) $(launch) $(CURDIR)/run $(ARGS)
 
-# Only checks that there is a device, without kernels.
+# Only checks the options and that there is a device, without kernels.
 probe: $(CURDIR)/run
 	@$(probe)
 

@@ -25,7 +25,9 @@ each   := $(shell echo $$(($(RANKS) / $(STAGES))))
 common  = DEVICE=$(DEVICE) JIT=$(JIT) RT=$(abspath $(RT)) SIM_OUT=$(abspath $(SIM_OUT))
 library = $(if $(RTLIB),$(RTLIB),$(CURDIR)/stage_0/runtime.a)
 
-.PHONY: all run clean runtime $(stages)
+probe   = cd '$(subst ','\'',$(FROM))' && $(CURDIR)/run --probe $(ARGS)
+
+.PHONY: all probe run clean runtime $(stages)
 .DEFAULT_GOAL := all
 all: $(stages) $(CURDIR)/run
 
@@ -52,6 +54,10 @@ $(CURDIR)/run: Makefile
 run: all need_mpi
 	@cd '$(subst ','\'',$(FROM))' && exec env GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
 	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
+
+# Only checks the options, by the program of the first stage.
+probe: all
+	@$(probe)
 
 clean:
 	rm -rf run sim

@@ -85,12 +85,12 @@ trap 'exit 129' HUP
 # variable FOLDER NAME: prints a variable of the program's Makefile.
 variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 
-# run_program FOLDER OPTIONS [NP [exec]]: without NP, starts as many processes as the program was made for. With
-# exec, make takes the place of this script.
-run_program() {
-    [ -n "${BUILT-}" ] || echo "building $1"
-    ${4-} make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2" 7>&-
+# make_program TARGET FOLDER OPTIONS [NP [exec]]: without NP, run starts as many processes as the program was made
+# for. With exec, make takes the place of this script.
+make_program() {
+    [ -n "${BUILT-}" ] || echo "building $2"
+    ${5-} make --no-print-directory -s -j2 -C "$2" "$1" FROM="$PWD" SIM_OUT="$PWD/build/sim" \
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${4-}" ARGS="$3" 7>&-
 }
 
 # recorded FILE NAME: prints a value of the record that a training run leaves with its model
@@ -169,7 +169,7 @@ announce() {
 
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
 # many processes as it was made for. Sets trained if it did. Stopped, a base does not need --resume, which is
-# for the program that was asked for.
+# for the program that was asked for, as are the options.
 trained=
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
@@ -180,15 +180,16 @@ train_base() {
         warn_of_other_base "$base_spec" "$base_model"
         return 0
     fi
+    make_program probe "$1" "$options" # options are refused now, not after the base's training
     announce "training $base_spec first, because $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
-    (train_base "$base")
+    (options='' && train_base "$base")
     export GPUOPT_GO_ON="the same command, which resumes it"
     if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ] && resumes "$base_spec" "$base/out/checkpoints"; then
-        run_program "$base" --resume
+        make_program run "$base" --resume
     else
-        run_program "$base" ""
+        make_program run "$base" ""
     fi
     unset GPUOPT_GO_ON
     trained=1
@@ -225,12 +226,12 @@ starts() { [ -n "$trained" ] && [ -z "$(ls "$(out_folder "$@")/checkpoints" 2>/d
 
 ranks=$(variable "$program" RANKS)
 check_processes "this program was generated" "${ranks:-1}"
+options=$*
 case " $* " in
 *" --init "* | *" --help "* | *" --tune "* | *" --probe "*) ;;
 *) train_base "$program" ;;
 esac
-options=$*
 ! starts "$@" || options=$(without_resume "$@")
 [ -z "${CONTINUE-}" ] || ! cut_short || options="$options --resume"
 # A signal to this script alone reaches the program through make.
-run_program "$program" "$options" "${NP-}" exec
+make_program run "$program" "$options" "${NP-}" exec

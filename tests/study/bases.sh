@@ -87,6 +87,13 @@ test_finished_base_stays() {
     interrupted_base && write_base 2 && run_adapted && says '^warning: ' && ! grep 'training .*first' $work/said
 }
 
+# The options are of the adapted program, so they are known to be wrong before its base is trained.
+test_refused_options_train_no_base() {
+    rm -rf $base/out && text >$work/text && write_base 2 && $GEN $work/adapted.toml -o $work/adapted >/dev/null &&
+        ! runtime/scripts/run.sh --program $work/adapted -- --stepz 1 >$work/said 2>&1 &&
+        says '^error: unknown option "*--stepz' && ! grep 'training .*first' $work/said && [ ! -e $base/out ]
+}
+
 test_interrupted_base_resumes() {
     interrupted_base && run_adapted && says "^resuming from .*/$base/out/checkpoints/step_2" &&
         ! grep 'from the beginning' $work/said && base_is_as_from_scratch

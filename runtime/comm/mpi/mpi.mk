@@ -18,5 +18,5 @@ ifneq ($(filter-out 1,$(NP)),)
 .PHONY: check_options
 run: check_options
 check_options: all
-	@cd '$(subst ','\'',$(FROM))' && $(CURDIR)/run --probe $(ARGS)
+	@$(probe)
 endif
