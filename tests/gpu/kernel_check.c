@@ -290,6 +290,23 @@ static unsigned char *shared_memory(size_t bytes) {
     return memory;
 }
 
+/* Each process writes to a folder of its own: DIR.parent or DIR.child for --out DIR. Returns the number of
+ * arguments. */
+static int name_out(char **arguments, int count, const char *process) {
+    int at = 1;
+    while (at + 1 < count && strcmp(arguments[at], "--out") != 0)
+        at++;
+    char *out = NULL;
+    bool given = at + 1 < count;
+    if (asprintf(&out, "%s.%s", given ? arguments[at + 1] : "out", process) < 0)
+        rt_fail("no memory");
+    if (!given)
+        at = count;
+    arguments[at] = "--out";
+    arguments[at + 1] = out;
+    return given ? count : count + 2;
+}
+
 int __real_rt_main(const RtProgram *program, int argc, char **argv);
 int __wrap_rt_main(const RtProgram *program, int argc, char **argv);
 int __wrap_rt_main(const RtProgram *program, int argc, char **argv) {
@@ -311,10 +328,11 @@ int __wrap_rt_main(const RtProgram *program, int argc, char **argv) {
     close(is_child ? to_parent[0] : to_child[0]);
     if (is_child)
         become_child();
-    const char *extra[] = {"--steps", "1", "--out", is_child ? "out.child" : "out.parent"};
     memcpy(arguments, argv, (size_t)argc * sizeof *argv);
-    memcpy(arguments + argc, extra, sizeof extra);
-    int code = __real_rt_main(&uncaptured, argc + 4, arguments);
+    int count = name_out(arguments, argc, is_child ? "child" : "parent");
+    arguments[count++] = "--steps";
+    arguments[count++] = "1";
+    int code = __real_rt_main(&uncaptured, count, arguments);
     if (is_child)
         _exit(code || print_results());
     if (check.begun)

@@ -48,6 +48,29 @@ PYTHON
         awk '$5 ~ /^[0-9.]+$/ && NF == 6 { print $1, $2, $3 }' $work/table.log | sort | cmp - $work/table.expected
 }
 
+# With --jobs, each test runs once, and nothing beside one that measures.
+jobs_together() {
+    PYTHONPATH=tests/gpu python3 - >$work/jobs.log 2>&1 <<'PYTHON'
+import threading
+import check_gpu
+ran, at_once, met = [], [], threading.Barrier(2, timeout=10)
+def check(gpu, program, folder):
+    at_once.append(program)
+    if program.startswith("plain"):
+        met.wait()
+    ran.append((program, len(at_once)))
+    at_once.remove(program)
+    return True
+def measure(gpu, program, folder):
+    return check(gpu, program, folder)
+check_gpu.ALONE = [measure]
+check_gpu.run_together(None, [(check, "first"), *((f, n) for n in "ab" for f, n in
+                              ((check, "plain " + n), (measure, n)))], 1, 2)
+assert sorted(name for name, _ in ran) == ["a", "b", "first", "plain a", "plain b"], ran
+assert [name for name, _ in ran[:3]] == ["first", "a", "b"] and all(count == 1 for _, count in ran[:3]), ran
+PYTHON
+}
+
 # make check-gpu and make bench build nothing without a GPU.
 no_gpu_no_bundle() {
     mkdir -p $work/bin
@@ -112,6 +135,9 @@ registers_in_flight() {
 }
 
 registers_in_flight
+
+jobs_together
+report $? "--jobs runs tests together, but nothing beside measurements" $work/jobs.log
 
 no_gpu_no_bundle
 report $? "without a GPU no bundle is built" $work/no_gpu.log
