@@ -266,27 +266,34 @@ template <class T> struct SumOfExps {
     T max = static_cast<T>(sizeof(T) == 8 ? -0x1.fffffffffffffp1023 : -0x1.fffffep127);
     T sum = 0;
     __device__ __forceinline__ void add(T x);
+    template <int N> __device__ __forceinline__ void add(const Vec<T, N> &x);
 };
-template <class T> __device__ __forceinline__ SumOfExps<T> warp_shfl_xor(SumOfExps<T> v, int mask) {
-    return {warp_shfl_xor(v.max, mask), warp_shfl_xor(v.sum, mask)};
-}
 
-/* Rescales the sum with the smaller maximum to the larger one: one exponential per call. */
-struct JoinOfExps {
-    static __device__ __forceinline__ float exp_of(float x) { return expf(x); }
-    static __device__ __forceinline__ double exp_of(double x) { return exp(x); }
-    template <class T>
-    static __device__ __forceinline__ SumOfExps<T> of(SumOfExps<T> a, SumOfExps<T> b) {
-        const T rise = b.max - a.max, e = exp_of(rise > 0 ? -rise : rise);
-        return {MaxOf::of(a.max, b.max), rise > 0 ? a.sum * e + b.sum : a.sum + b.sum * e};
-    }
-};
+__device__ __forceinline__ float exp_of(float x) { return expf(x); }
+__device__ __forceinline__ double exp_of(double x) { return exp(x); }
+__device__ __forceinline__ float log_of(float x) { return logf(x); }
+__device__ __forceinline__ double log_of(double x) { return log(x); }
+
+/* One exponential: the sum or the new term has the smaller maximum, and is rescaled to the larger. */
 template <class T> __device__ __forceinline__ void SumOfExps<T>::add(T x) {
-    *this = JoinOfExps::of(*this, SumOfExps{x, 1});
+    const T rise = x - max, e = exp_of(rise > 0 ? -rise : rise);
+    sum = rise > 0 ? sum * e + 1 : sum + e;
+    max = MaxOf::of(max, x);
 }
 
-__device__ __forceinline__ float lse_of(SumOfExps<float> v) { return v.max + logf(v.sum); }
-__device__ __forceinline__ double lse_of(SumOfExps<double> v) { return v.max + log(v.sum); }
+/* Rescales the sum once, for all N; their exponentials do not wait for each other. */
+template <class T> template <int N>
+__device__ __forceinline__ void SumOfExps<T>::add(const Vec<T, N> &x) {
+    T most = max;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        most = MaxOf::of(most, x[i]);
+    sum *= exp_of(max - most);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        sum += exp_of(x[i] - most);
+    max = most;
+}
 
 /* A butterfly: all lanes add the same pairs, so all get the same bits. The simulated version adds
  * the same pairs, but synchronizes the warp once instead of five times. */
@@ -304,15 +311,16 @@ template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 template <class T> __device__ __forceinline__ T warp_sum(T v) { return warp_reduce<SumOf>(v); }
 template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_reduce<MaxOf>(v); }
 template <class T> __device__ __forceinline__ T warp_lse(SumOfExps<T> v) {
-    return lse_of(warp_reduce<JoinOfExps>(v));
+    const T most = warp_max(v.max);
+    return most + log_of(warp_sum(v.sum * exp_of(v.max - most)));
 }
 
 /* ---- Blocks: all threads of a one-dimensional block of THREADS (a multiple of 32) -------- */
 
-/* Room for one result per warp, of up to two numbers. Not a template: g++ would place a template's
+/* Room for one number per warp. Not a template: g++ would place a template's
  * variable outside the simulated device's shared memory, where races are detected. */
 __device__ __forceinline__ void *warp_results() {
-    __shared__ double of_warp[2 * 32];
+    __shared__ double of_warp[32];
     return of_warp;
 }
 
@@ -345,7 +353,8 @@ template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
     return block_reduce<MaxOf, THREADS>(v);
 }
 template <int THREADS, class T> __device__ __forceinline__ T block_lse(SumOfExps<T> v) {
-    return lse_of(block_reduce<JoinOfExps, THREADS>(v));
+    const T most = block_max<THREADS>(v.max);
+    return most + log_of(block_sum<THREADS>(v.sum * exp_of(v.max - most)));
 }
 
 /* ---- Blocks of PARTS times LANES threads that hold sums of the same columns -------------- */

@@ -646,6 +646,8 @@ mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;'
     build/unit/test_side_stream
 mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
     build/unit/test_kernels
+mutant long_rows_beside_others gen/plan/skeleton.c 'if (skeleton_is_alone(k))' 'if (false)' build/unit/test_kernels
+mutant long_rows_are_kept gen/plan/predict.c 'fmax(bytes - kept, 0)' '0 * kept' build/unit/test_predict
 mutant beside_idle_multiprocessors gen/plan/timeline.c 'fmin(1, left / occupied)' 'left / occupied' \
     build/unit/test_streams
 mutant last_wave_is_free gen/devices/occupancy.c 'return ceil(grid.count / device->multiprocessors);' \

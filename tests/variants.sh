@@ -56,7 +56,7 @@ settings_of() {
     exported) echo checkpoint.export_base=true ;;
     stored) echo "model.weights=${1%/*}/stored" checkpoint.export_base=true ;;
     long_rows) echo training.seq_len=128 ;;
-    wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
+    wide_head) echo model.vocab_size=40000 model.hidden_size=16 ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;
     wgmma) # heads of 64, which all cases of the oracle with this variant have
         [ "$1" != tests/sim/wide_rows.toml ] || echo training.seq_len=200 model.max_position_embeddings=200 \

@@ -37,7 +37,7 @@ static void print_params(Printer *p) {
 
 static const char *launch_bounds(Printer *p) {
     int threads = p->kernel->threads, blocks = skeleton_blocks_together(p->kernel);
-    return blocks > 1 ? arena_printf(p->arena, "%d, %d", threads, blocks)
+    return blocks > 0 ? arena_printf(p->arena, "%d, %d", threads, blocks)
                       : arena_printf(p->arena, "%d", threads);
 }
 

@@ -81,13 +81,33 @@ static void print_lane(Printer *p) {
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-static void open_columns(Printer *p, bool names_col) {
+/* Whether a visit takes the row's end first, which is still in the L1 cache. A visit that reduces does
+ * not: its order would depend on what is fused before it. */
+static bool walks_back(const Printer *p, int phase) {
+    for (int i = 0; i < p->body->count; i++)
+        if (p->phases.at[i] == phase && step_reduces(p->body->steps[i].kind))
+            return false;
+    return phase > 0;
+}
+
+static void open_stream(Printer *p, int phase) {
     int vector = p->kernel->vector;
     const char *times = vector == 1 ? "" : arena_printf(p->arena, " * %d", vector);
+    const char *lanes = extent(p, "LANES", p->kernel->lanes);
+    if (skeleton_is_alone(p->kernel))
+        put(p, "#pragma unroll %d", LONG_ROW_LOADS);
+    if (walks_back(p, phase))
+        put(p, "for (int col = COLS - %d - %s%s; col >= 0; col -= %s%s) {", vector, p->lane, times,
+            lanes, times);
+    else
+        put(p, "for (int col = %s%s; col < COLS; col += %s%s) {", p->lane, times, lanes, times);
+    p->depth++;
+}
+
+static void open_columns(Printer *p, int phase, bool names_col) {
+    int vector = p->kernel->vector;
     if (is_stream(p)) {
-        put(p, "for (int col = %s%s; col < COLS; col += %s%s) {", p->lane, times,
-            extent(p, "LANES", p->kernel->lanes), times);
-        p->depth++;
+        open_stream(p, phase);
         return;
     }
     if (p->chunks > 1) {
@@ -142,7 +162,7 @@ static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int ph
         forget_vectors(p, slots);
     p->depth -= levels;
     p->out = out;
-    open_columns(p, text_mentions(inner.text, "col"));
+    open_columns(p, phase, text_mentions(inner.text, "col"));
     sb_puts(out, inner.text);
     close_columns(p);
     sb_free(&inner);

@@ -289,6 +289,8 @@ static void print_action(Printer *p, int i) {
     } else if (s->kind == STEP_ROW_MAX) {
         const char *f = p->kernel->real == DT_F64 ? "" : "f";
         put(p, "%s = fmax%s(%s, %s);", p->slot[i], f, p->slot[i], step_text(p, s->arg[0]));
+    } else if (step_reduces_vector(p->kernel, i)) {
+        put(p, "%s[j] = %s;", p->name[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_ROW_LSE) {
         put(p, "%s.add(%s);", p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_COL_SUM) {
@@ -388,6 +390,20 @@ static void store_vectors(Printer *p, int phase) {
                 p->slot[i]);
 }
 
+static void declare_reduced(Printer *p, int phase) {
+    for (int i = 0; i < p->body->count; i++)
+        if (phase_acts(&p->phases, phase, i) && step_reduces_vector(p->kernel, i)) {
+            p->name[i] = unique(p, "exponents");
+            put(p, "Vec<%s, %d> %s;", real_name(p), p->kernel->vector, p->name[i]);
+        }
+}
+
+static void reduce_vectors(Printer *p, int phase) {
+    for (int i = 0; i < p->body->count; i++)
+        if (phase_acts(&p->phases, phase, i) && step_reduces_vector(p->kernel, i))
+            put(p, "%s.add(%s);", p->slot[i], p->name[i]);
+}
+
 /* In a prologue: what the template multiplies. */
 static void store_operands(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++)
@@ -414,11 +430,13 @@ void print_visit(Printer *p, int phase) {
             put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype),
                 p->kernel->vector, p->slot[i]);
         }
+    declare_reduced(p, phase);
     if (p->kernel->vector > 1)
         print_element_loop(p);
     print_elements(p, phase);
     if (p->kernel->vector > 1)
         close_element_loop(p);
+    reduce_vectors(p, phase);
     store_vectors(p, phase);
     store_operands(p, phase);
 }

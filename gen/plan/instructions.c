@@ -11,7 +11,7 @@ static const double arithmetic[STEP_KIND_COUNT] = {
     [STEP_FINITE] = 1,   [STEP_RINT] = 1,    [STEP_DIV] = 10,     [STEP_SQRT] = 8,
     [STEP_RSQRT] = 18,   [STEP_EXP] = 8,     [STEP_LOG] = 16,     [STEP_POW] = 50,
     [STEP_SIGMOID] = 20, [STEP_SIN] = 25,    [STEP_COS] = 25,     [STEP_COL_SUM] = 1,
-    [STEP_ROW_SUM] = 1,  [STEP_ROW_MAX] = 1, [STEP_ROW_LSE] = 14, [STEP_TOTAL] = 1,
+    [STEP_ROW_SUM] = 1,  [STEP_ROW_MAX] = 1, [STEP_ROW_LSE] = 11, [STEP_TOTAL] = 1,
 };
 
 enum {
@@ -20,7 +20,9 @@ enum {
     DRAW = 76,       /* ten rounds of Philox, which serve up to four elements */
     SCALING = 4,     /* of a drawn number to (0, 1] */
     APPROXIMATE = 4, /* two products or sums, and two functions of the hardware */
-    DIVISION = 4     /* of an integer by a constant: upper half of a product, and the remainder */
+    DIVISION = 4,    /* of an integer by a constant: upper half of a product, and the remainder */
+    RESCALING = 10,  /* the factor for a sum of exponentials whose maximum changes, and the product */
+    SINGLE = 3       /* more for an exponential that joins the sum alone: it or the sum is rescaled */
 };
 
 /* Instructions to convert between a value in memory and `real`. */
@@ -45,6 +47,8 @@ double step_instructions(const Step *s, DType real, double width) {
         return DIVISION;
     if (s->approximate)
         return APPROXIMATE;
+    if (s->kind == STEP_ROW_LSE)
+        return arithmetic[STEP_ROW_LSE] + (width > 1 ? RESCALING / width : SINGLE);
     /* A product that a sum consumes directly is an fma. */
     return s->of_product ? 0 : arithmetic[s->kind];
 }

@@ -130,6 +130,8 @@ static double times_issued(const Count *c, int i) {
 static double width_of(const Kernel *k, int i) {
     if (k->body->steps[i].kind == STEP_UNIFORM)
         return step_draws(k, i);
+    if (step_reduces_vector(k, i))
+        return k->vector;
     return k->body->steps[i].value && step_is_vector(k, i) ? step_width(k, i) : 1;
 }
 
@@ -149,6 +151,16 @@ Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
     return (Cost){.issued_bytes = slices * body_bytes(&c),
                   .flops = slices * body_flops(&c),
                   .instructions = slices * body_instructions(&c)};
+}
+
+static double body_reread_bytes(const Count *c) {
+    double bytes = 0;
+    for (int i = 0; i < c->body->count; i++) {
+        const Step *s = &c->body->steps[i];
+        if (c->phases.kept[i] && s->level == LEVEL_ELEMENT)
+            bytes += (visits_with(c, i) - 1) * c->rows * c->cols * size_of(s->value);
+    }
+    return bytes;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -185,4 +197,15 @@ Cost launch_work(const Plan *plan, const Launch *launch) {
     Cost cost = body_cost(&scratch, k, launch);
     arena_free(&scratch);
     return cost;
+}
+
+double launch_reread_bytes(const Plan *plan, const Launch *launch) {
+    const Kernel *k = launch->kind == LAUNCH_KERNEL ? &plan->kernels[launch->index] : NULL;
+    if (!k || k->template_name || k->skeleton != SKELETON_STREAM_ROW)
+        return 0;
+    Arena scratch = {0};
+    Count c = count_new(&scratch, k, launch);
+    double bytes = body_reread_bytes(&c);
+    arena_free(&scratch);
+    return bytes;
 }

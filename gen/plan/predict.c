@@ -1,17 +1,19 @@
 /* What the plan should cost on its device.
  *
  * There are three counts of bytes. `issued`: what threads ask for (launch_work). `dram`: every
- * operand and result once per launch, but no more than was issued and without hits in the L2 cache
- * (cache.c). `least`: what would still move if every chain of elementwise and row ops were one
- * kernel together with the template before it, whatever the data. `least` is counted from the graph
- * only, so that the ratio of `issued` to it tells how well the launches were chosen. So are the model's
- * FLOPs, which therefore depend on no layout and no choice of kernels. */
+ * operand and result once per launch, and again what a kernel has displaced from the L2 cache when it
+ * rereads its rows, but no more than was issued and without hits in that cache (cache.c). `least`: what
+ * would still move if every chain of elementwise and row ops were one kernel together with the
+ * template before it, whatever the data. `least` is counted from the graph only, so that the ratio of
+ * `issued` to it tells how well the launches were chosen. So are the model's FLOPs, which therefore
+ * depend on no layout and no choice of kernels. */
 #include "graph/op_table.h"
 #include "plan/cache.h"
 #include "plan/collectives.h"
 #include "plan/figures.h"
 #include "plan/group.h"
 #include "plan/plan_steps.h"
+#include "plan/skeleton.h"
 #include "plan/streams.h"
 #include "plan/work.h"
 
@@ -306,6 +308,20 @@ static Time launch_time(const Plan *plan, const Launch *launch) {
                               launch->cost.instructions, bytes, grid_of(plan, launch));
 }
 
+/* Bytes that a launch reads from memory a second time: where the rows that run at a time do not fit the
+ * L2 cache together, it keeps their ends, which are read first again. */
+static double displaced_bytes(const Plan *plan, const Launch *launch) {
+    const Device *device = plan->device;
+    double bytes = launch_reread_bytes(plan, launch);
+    if (bytes == 0)
+        return 0;
+    const Kernel *k = &plan->kernels[launch->index];
+    double blocks = skeleton_is_alone(k) ? 1 : device_threads(device) / k->threads;
+    double rows = (double)launch_rows(k, launch), at_a_time = device->multiprocessors * blocks;
+    double kept = (double)device->l2_kept_bytes * rows / fmin(rows, at_a_time);
+    return fmax(bytes - kept, 0);
+}
+
 void price_launches(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
@@ -313,7 +329,7 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.flops = work.flops;
         launch->cost.issued_bytes = work.issued_bytes;
         launch->cost.instructions = work.instructions;
-        double moved = moved_bytes(plan->program, launch);
+        double moved = moved_bytes(plan->program, launch) + displaced_bytes(plan, launch);
         launch->cost.moved_bytes = fmin(moved, work.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
         Time time = launch_time(plan, launch);

@@ -54,12 +54,26 @@ static int sums_held(const Body *body) {
  * and wait for each: it takes half as many columns. */
 static bool holds_many_sums(const Body *body) { return sums_held(body) > 4; }
 
+bool skeleton_is_alone(const Kernel *k) {
+    if (k->skeleton != SKELETON_STREAM_ROW || k->threads < LONG_ROW_THREADS)
+        return false;
+    Phases phases = phases_of(k->body->arena, k->body);
+    for (int i = 0; i < k->body->count; i++)
+        if (phases.kept[i])
+            return true;
+    return false;
+}
+
 /* Windows with sums may need more registers per thread than this leaves. A multiprocessor then has
- * too few threads to hide memory latency, so that spilling a few values is better. */
+ * too few threads to hide memory latency, so that spilling a few values is better. Told that one block
+ * is enough, ptxas uses more registers than two blocks of LONG_ROW_THREADS could have. */
 int skeleton_blocks_together(const Kernel *k) {
-    if (!k->workers || values_held(k->body) <= 8)
+    if (skeleton_is_alone(k))
         return 1;
-    return (k->vector <= 4 && holds_many_sums(k->body) ? 768 : 512) / k->threads;
+    if (!k->workers || values_held(k->body) <= 8)
+        return 0;
+    int blocks = (k->vector <= 4 && holds_many_sums(k->body) ? 768 : 512) / k->threads;
+    return blocks > 1 ? blocks : 0;
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
@@ -154,7 +168,8 @@ static void choose_row(const Program *p, Kernel *k) {
         k->threads = block_threads(cols / k->vector);
     } else {
         k->skeleton = SKELETON_STREAM_ROW;
-        k->threads = STREAM_THREADS;
+        k->threads = cols * dtype_bytes(p->activation) > LONG_ROW_BYTES ? LONG_ROW_THREADS
+                                                                        : STREAM_THREADS;
     }
     k->lanes = k->skeleton == SKELETON_WARP_ROW ? 32 : k->threads;
 }
@@ -351,6 +366,11 @@ int step_draws(const Kernel *k, int step) {
 }
 
 bool step_draws_vector(const Kernel *k, int step) { return step_draws(k, step) > 1; }
+
+/* A vector takes one exponential more than its elements would, which must pay. */
+bool step_reduces_vector(const Kernel *k, int step) {
+    return k->body->steps[step].kind == STEP_ROW_LSE && k->vector >= 4;
+}
 
 /* The limit is below 2^31, since indices of the last block's threads run past the last element. */
 bool kernel_needs_long(const Kernel *k) {

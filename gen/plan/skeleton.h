@@ -12,6 +12,11 @@
  * most 32 of them. Chosen, as are the numbers of threads; no GPU has compared them with others. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
 enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512 };
+/* Four blocks of STREAM_THREADS run on a multiprocessor. If rows have more bytes than this, those of an
+ * H100's 528 blocks exceed the 35 MiB that its L2 cache keeps, and each phase would read its row from
+ * device memory. So a block has as many threads as it can have, and if it reads its row again, it has
+ * the multiprocessor to itself, and each thread awaits several loads at a time. */
+enum { LONG_ROW_BYTES = 65536, LONG_ROW_THREADS = 1024, LONG_ROW_LOADS = 4 };
 /* For sums over rows, whose order must not depend on the device. ENOUGH_BLOCKS is about as many as an
  * H100 has multiprocessors; MOST_WORKERS bounds what a second pass reads. Both are chosen. */
 enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
@@ -40,7 +45,9 @@ bool skeleton_exact(const Kernel *);
 /* Whether a worker computes or loads the step once, before its rows, as it is the same for all. */
 bool step_before_rows(const Kernel *, int step);
 int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
-/* Blocks that must fit a multiprocessor at a time; up to 1: ptxas may use all registers. */
+/* Whether a block has a multiprocessor to itself: it reads a long row more than once. */
+bool skeleton_is_alone(const Kernel *);
+/* Blocks that must fit a multiprocessor at a time; 0: as many as ptxas considers best. */
 int skeleton_blocks_together(const Kernel *);
 
 /* FLAT: whether one linear index serves all steps: none asks for its row or column, and every value
@@ -53,6 +60,8 @@ int step_width(const Kernel *, int step); /* elements of that access */
  * half of one, else 1; and whether that is more than one. */
 int step_draws(const Kernel *, int step);
 bool step_draws_vector(const Kernel *, int step);
+/* Whether a reduction takes a thread's vector at once instead of its elements one after the other. */
+bool step_reduces_vector(const Kernel *, int step);
 /* Whether the index of some access may exceed 2^31. */
 bool kernel_needs_long(const Kernel *);
 /* Columns of a COLUMN kernel's block. */

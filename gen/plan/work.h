@@ -9,6 +9,9 @@
 Cost launch_work(const Plan *, const Launch *);
 /* The same of the launch's body alone. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
+/* Bytes that the blocks of a launch of a streaming kernel load again in later visits of their rows;
+ * of any other launch, 0. */
+double launch_reread_bytes(const Plan *, const Launch *);
 /* Instructions per execution of a step. A load, store or draw that serves `width` elements counts
  * per element. */
 double step_instructions(const Step *, DType real, double width);

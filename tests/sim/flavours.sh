@@ -39,6 +39,7 @@ qlora            fp32  default    all
 qat              bf16  default
 dpo              fp32  default    all
 wide_rows        fp64  default
+wide_rows        bf16  wide_head
 wide_rows        fp32  wide_head  all
 wide_rows        bf16  long
 wide_rows        bf16  wgmma

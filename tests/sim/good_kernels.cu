@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256) reductions(double *out, const 
     }
 }
 
-/* out[block] = {lse in double, in float} of the block's 1024 values. */
+/* out[block] = {lse in double, in float, and of vectors in float} of the block's 1024 values. */
 extern "C" __global__ void __launch_bounds__(256) log_sum_exp(double *out, const float *x) {
     SumOfExps<double> exps;
     SumOfExps<float> exps32;
@@ -40,10 +40,14 @@ extern "C" __global__ void __launch_bounds__(256) log_sum_exp(double *out, const
         exps.add(x[1024 * blockIdx.x + i]);
         exps32.add(x[1024 * blockIdx.x + i]);
     }
+    SumOfExps<float> of_vectors;
+    of_vectors.add(load_vec<4>(x + 1024 * blockIdx.x + 4 * threadIdx.x));
     const double lse = block_lse<256>(exps), lse32 = block_lse<256>(exps32);
+    const double lse_of_vectors = block_lse<256>(of_vectors);
     if (threadIdx.x == 3) {
-        out[2 * blockIdx.x] = lse;
-        out[2 * blockIdx.x + 1] = lse32;
+        out[3 * blockIdx.x] = lse;
+        out[3 * blockIdx.x + 1] = lse32;
+        out[3 * blockIdx.x + 2] = lse_of_vectors;
     }
 }
 

@@ -110,6 +110,7 @@ typedef struct {
     int slot[MOST_STEPS]; /* of a reduction of the phase: index in `lanes` */
     double number[MOST_STEPS];         /* each step's value at this row and column */
     Partial lanes[MOST_SLOTS][MOST_LANES]; /* of the current reductions */
+    double exponents[MOST_SLOTS][8];       /* of the current vector */
     double *totals[MOST_STEPS];        /* sums over rows, by column, of this worker */
 } Eval;
 
@@ -312,15 +313,21 @@ static double summed(const Eval *e, const Step *s, double sum) {
     return add(e, sum, e->number[s->arg[0]]);
 }
 
-static Partial joined_exps(const Eval *e, Partial a, Partial b) {
-    double rise = real(e, b.value - a.value), share = apply(e, &(Step){.kind = STEP_EXP}, rise > 0 ? -rise : rise, 0);
-    if (rise > 0) return (Partial){fmax(a.value, b.value), add(e, real(e, a.exps * share), b.exps)};
-    return (Partial){fmax(a.value, b.value), add(e, a.exps, real(e, b.exps * share))};
+static double exp_of(const Eval *e, double x) { return apply(e, &(Step){.kind = STEP_EXP}, real(e, x), 0); }
+
+/* As kernel.cuh's SumOfExps::add of one number, and of a vector. */
+static Partial with_exp(const Eval *e, Partial sum, double x) {
+    double rise = real(e, x - sum.value), share = exp_of(e, rise > 0 ? -rise : rise);
+    if (rise > 0) return (Partial){fmax(sum.value, x), add(e, real(e, sum.exps * share), 1)};
+    return (Partial){fmax(sum.value, x), add(e, sum.exps, share)};
 }
 
-static Partial joined(const Eval *e, StepKind kind, Partial a, Partial b) {
-    if (kind == STEP_ROW_MAX) return (Partial){fmax(a.value, b.value), 0};
-    return kind == STEP_ROW_LSE ? joined_exps(e, a, b) : (Partial){add(e, a.value, b.value), 0};
+static Partial with_exps(const Eval *e, Partial sum, const double *x, int count) {
+    Partial next = sum;
+    for (int i = 0; i < count; i++) next.value = fmax(next.value, x[i]);
+    next.exps = real(e, sum.exps * exp_of(e, sum.value - next.value));
+    for (int i = 0; i < count; i++) next.exps = add(e, next.exps, exp_of(e, x[i] - next.value));
+    return next;
 }
 
 static void clear_lanes(Eval *e, int step) {
@@ -333,25 +340,47 @@ static void clear_lanes(Eval *e, int step) {
 static void take(Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     Partial *lane = &e->lanes[e->slot[step]][lane_of(e)];
+    int vector = e->kernel->vector, at = (int)(e->col % vector);
+    double *exponents = e->exponents[e->slot[step]], x = e->number[s->arg[0]];
+    exponents[at] = x;
     if (s->kind == STEP_ROW_SUM) lane->value = summed(e, s, lane->value);
-    else *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
+    else if (s->kind == STEP_ROW_MAX) lane->value = fmax(lane->value, x);
+    else if (!step_reduces_vector(e->kernel, step)) *lane = with_exp(e, *lane, x);
+    else if (at == vector - 1) *lane = with_exps(e, *lane, exponents, vector);
+}
+
+static double joined(const Eval *e, StepKind kind, double a, double b) {
+    return kind == STEP_ROW_MAX ? fmax(a, b) : add(e, a, b);
 }
 
 /* Reduces by a butterfly in each warp, then over the warps in order. */
-static double reduced(Eval *e, int step) {
-    StepKind kind = e->body->steps[step].kind;
-    Partial *lane = e->lanes[e->slot[step]];
+static double of_lanes(const Eval *e, StepKind kind, Partial *lane) {
     int lanes = e->kernel->lanes;
     for (int warp = 0; warp < lanes; warp += 32)
         for (int mask = 16; mask > 0; mask >>= 1) {
-            Partial next[32];
-            for (int l = 0; l < 32; l++) next[l] = joined(e, kind, lane[warp + l], lane[warp + (l ^ mask)]);
-            memcpy(lane + warp, next, sizeof next);
+            double next[32];
+            for (int l = 0; l < 32; l++) next[l] = joined(e, kind, lane[warp + l].value, lane[warp + (l ^ mask)].value);
+            for (int l = 0; l < 32; l++) lane[warp + l].value = next[l];
         }
-    Partial result = lane[0];
-    for (int warp = 32; warp < lanes; warp += 32) result = joined(e, kind, result, lane[warp]);
-    if (kind != STEP_ROW_LSE) return result.value;
-    return add(e, result.value, apply(e, &(Step){.kind = STEP_LOG}, result.exps, 0));
+    double result = lane[0].value;
+    for (int warp = 32; warp < lanes; warp += 32) result = joined(e, kind, result, lane[warp].value);
+    return result;
+}
+
+/* The maximum of all, then the sum relative to it. */
+static double lse_of_lanes(const Eval *e, Partial *lane) {
+    Partial sums[MOST_LANES];
+    memcpy(sums, lane, sizeof sums);
+    double most = of_lanes(e, STEP_ROW_MAX, lane);
+    for (int l = 0; l < e->kernel->lanes; l++)
+        sums[l].value = real(e, sums[l].exps * exp_of(e, sums[l].value - most));
+    return add(e, most, apply(e, &(Step){.kind = STEP_LOG}, of_lanes(e, STEP_ROW_SUM, sums), 0));
+}
+
+static double reduced(Eval *e, int step) {
+    StepKind kind = e->body->steps[step].kind;
+    Partial *lane = e->lanes[e->slot[step]];
+    return kind == STEP_ROW_LSE ? lse_of_lanes(e, lane) : of_lanes(e, kind, lane);
 }
 
 static void store(Eval *e, int step) {

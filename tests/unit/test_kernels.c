@@ -124,6 +124,32 @@ static void test_skeletons_follow_from_shape(void **state) {
     arena_free(&arena);
 }
 
+/* The kernel of a sum over bf16 rows and, if `again`, of their differences to it. */
+static Kernel of_rows(Program *p, int64_t cols, bool again) {
+    Body *body = body_new(p->arena, 50, cols);
+    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, 50, cols, (Pos){0});
+    Value *y = value_2d(p, "y", ROLE_ACTIVATION, DT_BF16, 50, again ? cols : 1, (Pos){0});
+    int load = step_load(body, x), sum = step_reduce(body, STEP_ROW_SUM, load);
+    step_store(body, y, again ? step_binary(body, STEP_SUB, load, sum) : sum);
+    Kernel k = {.body = body};
+    skeleton_choose(p, &k, false);
+    return k;
+}
+
+/* A block that reads a long row twice has the multiprocessor to itself; threads follow from shape. */
+static void test_long_rows_are_alone(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    const int64_t most = LONG_ROW_BYTES / 2;
+    Kernel once = of_rows(&p, most + 8, false), twice = of_rows(&p, most + 8, true), shorter = of_rows(&p, most, true);
+    assert_true(once.threads == LONG_ROW_THREADS && twice.threads == LONG_ROW_THREADS);
+    assert_true(shorter.skeleton == SKELETON_STREAM_ROW && shorter.threads == STREAM_THREADS);
+    assert_true(!skeleton_is_alone(&once) && skeleton_is_alone(&twice) && !skeleton_is_alone(&shorter));
+    assert_true(skeleton_blocks_together(&once) == 0 && skeleton_blocks_together(&twice) == 1);
+    arena_free(&arena);
+}
+
 /* The kernel of a body with `sums` sums over rows. */
 static Kernel summing(Program *p, int64_t cols, int sums) {
     Body *body = body_new(p->arena, 4096, cols);
@@ -185,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_launches_fit_their_kernels),
         cmocka_unit_test(test_no_hole_is_left),
         cmocka_unit_test(test_skeletons_follow_from_shape),
+        cmocka_unit_test(test_long_rows_are_alone),
         cmocka_unit_test(test_many_sums_add_the_same_rows),
         cmocka_unit_test(test_few_rows_have_many_workers),
     };

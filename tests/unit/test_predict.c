@@ -10,6 +10,7 @@
 #include "plan/figures.h"
 #include "plan/plan_steps.h"
 #include "plan/print_plan.h"
+#include "plan/work.h"
 #include "tests/unit/spec_plan.h"
 
 #include <math.h>
@@ -376,6 +377,33 @@ static void test_more_cache_never_asks_for_more(void **state) {
     arena_free(&arena);
 }
 
+/* Returns what a step's launches reread of rows of 40,000 fp32 logits, and what they move. */
+static double moved_of_long_rows(Plan *plan, int64_t l2_kept_bytes, double *reread) {
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    double moved = 0;
+    predict_with(plan, l2_kept_bytes);
+    *reread = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        *reread += launch_reread_bytes(plan, &entry->launches[i]);
+        moved += entry->launches[i].cost.moved_bytes;
+    }
+    return moved;
+}
+
+/* A loss with its gradient reads its rows twice: from memory if they do not fit the cache. */
+static void test_long_rows_are_read_again(void **state) {
+    (void)state;
+    Arena arena = {0};
+    enum { ROW_BYTES = 40000 * 4 };
+    Plan *plan = plan_of(&arena, (const char *const[]){"model.vocab_size=40000"}, 1);
+    double reread, all = moved_of_long_rows(plan, 0, &reread);
+    int64_t rows = (int64_t)reread / ROW_BYTES;
+    assert_true(rows > 0 && rows <= plan->device->multiprocessors && (int64_t)reread % ROW_BYTES == 0);
+    assert_true(moved_of_long_rows(plan, rows * ROW_BYTES, &reread) == all - reread);
+    assert_true(moved_of_long_rows(plan, rows * ROW_BYTES / 2, &reread) == all - reread / 2);
+    arena_free(&arena);
+}
+
 /* Contents left by another micro-step or the update may be gone, so each weight's first read
  * counts. */
 static void test_micro_steps_begin_with_nothing(void **state) {
@@ -488,6 +516,7 @@ int main(void) {
                                        cmocka_unit_test(test_one_rank_has_no_links),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
+                                       cmocka_unit_test(test_long_rows_are_read_again),
                                        cmocka_unit_test(test_micro_steps_begin_with_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1137,12 +1137,14 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * COLS + col);
+    Vec<float, 8> exponents;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
-        exps.add(lm_head_chunk_0_j);
+        exponents[j] = lm_head_chunk_0_j;
         target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
+    exps.add(exponents);
     const float lse = block_lse<THREADS>(exps);
     target = block_sum<THREADS>(target);
     if (threadIdx.x == 0)
@@ -2045,12 +2047,14 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * COLS + col);
+    Vec<float, 8> exponents;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
-        exps.add(lm_head_chunk_0_j);
+        exponents[j] = lm_head_chunk_0_j;
         target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
+    exps.add(exponents);
     const float lse = block_lse<THREADS>(exps);
     target = block_sum<THREADS>(target);
     if (threadIdx.x == 0)
