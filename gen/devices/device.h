@@ -32,6 +32,7 @@ typedef struct {
     double peak_flops[RATE_COUNT];   /* data sheet, dense; "share of peak" refers to it */
     double matmul_flops[RATE_COUNT]; /* reached by large matrix products */
     double vector_flops[2];          /* ordinary arithmetic: fp64, fp32 */
+    double instruction_rate;         /* issued in a second, by all threads */
     double memory_rate;              /* streaming from device memory, in bytes/s */
     double l2_rate;                  /* hits in the L2 cache, in bytes/s */
     double multiprocessor_rate;      /* what one multiprocessor can draw from there, in bytes/s */
@@ -39,6 +40,7 @@ typedef struct {
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
     double kernel_ms;       /* an empty kernel: its start and its end */
+    double product_ms;      /* the same of a matrix product of the library */
     /* Idle before a kernel that is launched while its predecessor ends (programmatic dependent
      * launch); 0: the device has no such launches. */
     double programmatic_gap_ms;

@@ -39,7 +39,9 @@ bool launch_is_programmatic(const Plan *plan, const PlanEntry *entry, int launch
 static double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
     const Device *device = plan->device;
     bool early = launch_is_programmatic(plan, entry, launch);
-    return device->kernel_ms + (early ? device->programmatic_gap_ms : device->kernel_gap_ms);
+    bool product = entry->launches[launch].kind == LAUNCH_GEMM;
+    double own_ms = product ? device->product_ms : device->kernel_ms;
+    return own_ms + (early ? device->programmatic_gap_ms : device->kernel_gap_ms);
 }
 
 static const Launch *at_head(const Timeline *t, int stream) {

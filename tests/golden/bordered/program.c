@@ -2025,7 +2025,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.237079,
+        .iteration_ms = 0.403283,
         .arena_bytes = 9531392,
         .process_bytes = 568781068,
         .flops = 4438016.0,

@@ -1456,7 +1456,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.359492,
+        .iteration_ms = 0.554055,
         .arena_bytes = 8728576,
         .process_bytes = 988186304,
         .flops = 5038080.0,

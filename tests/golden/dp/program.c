@@ -1093,7 +1093,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.231023,
+        .iteration_ms = 0.357983,
         .arena_bytes = 4602112,
         .process_bytes = 563601174,
         .flops = 2641920.0,

@@ -1193,7 +1193,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.239364,
+        .iteration_ms = 0.433661,
         .arena_bytes = 8968192,
         .process_bytes = 568663636,
         .flops = 3717120.0,

@@ -86,7 +86,8 @@
 #define RATES_LR 256ul /* f32 [1], update until sgd */
 #define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], micro_step until conv2.biased.grad,
     side conv2.bias.grad */
-#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], micro_step until conv1.bias.grad */
+#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], micro_step until conv1.biased.grad,
+    side conv1.bias.grad */
 #define CONV2_WEIGHT_GRAD_PARTIAL 32000ul /* f32 [7, 96], micro_step side conv2.weight.grad */
 #define CONV1_WEIGHT_GRAD_PARTIAL 34816ul /* f32 [7, 72], micro_step until conv1.weight.grad */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */

@@ -1169,7 +1169,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.25381,
+        .iteration_ms = 0.393688,
         .arena_bytes = 9158912,
         .process_bytes = 568697188,
         .flops = 7888896.0,

@@ -1210,7 +1210,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.448405,
+        .iteration_ms = 0.509509,
         .arena_bytes = 8582400,
         .process_bytes = 987422996,
         .flops = 797696.0,
