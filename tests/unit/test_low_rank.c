@@ -8,11 +8,14 @@
 
 #include <cmocka.h>
 
+#include "base/embed.h"
 #include "devices/low_rank_tiles.h"
 #include "tests/unit/spec_plan.h"
 #include "tests/unit/text_spec.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static Arena arena;
 
@@ -54,8 +57,11 @@ static int count_of(const Program *p, OpKind kind) { return count_in(p, ENTRY_MI
 
 /* Checks how many ops of a layer there are, and how many products fewer. */
 static void expect_ops(const char *a, const char *b, int ops, int products) {
-    const char *off[] = {"compile.low_rank_grads=false", a, b};
-    const Program *p = with(a, b), *products_only = program_of(off, b ? 3 : a ? 2 : 1);
+    const char *no_a = "compile.low_rank_grad_a=false";
+    const char *on[] = {"compile.low_rank_grads=true", no_a, a, b};
+    const char *off[] = {"compile.low_rank_grads=false", no_a, a, b};
+    int count = b ? 4 : a ? 3 : 2;
+    const Program *p = program_of(on, count), *products_only = program_of(off, count);
     assert_int_equal(count_of(p, OP_low_rank_grads), LAYERS * ops);
     assert_int_equal(count_of(products_only, OP_matmul) - count_of(p, OP_matmul),
                      LAYERS * products);
@@ -98,12 +104,30 @@ static void other_ranks_and_types_stay(void **state) {
     assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_grads), 0);
 }
 
+/* How many ops of a kind there are, with small values or large ones, on a device whose products take
+ * 1 us to start and end. */
+static int count_with_quick_products(OpKind kind, bool large) {
+    const Embedded *file = embedded_find("gen/devices/h100-sxm.toml");
+    const char *slow = "\nproduct = 4.0", *at = strstr(file->text, slow);
+    assert_non_null(at);
+    const char *path = arena_printf(&arena, "/tmp/test_low_rank_%d.toml", (int)getpid());
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "%.*s\nproduct = 1.0%s", (int)(at - file->text), file->text, at + strlen(slow));
+    fclose(out);
+    const char *sets[] = {arena_printf(&arena, "job.device=\"%s\"", path),
+                          "training.per_device_train_batch_size=512",
+                          "model.intermediate_size=8192"};
+    int count = count_of(program_of(sets, large ? 3 : 1), kind);
+    unlink(path);
+    return count;
+}
+
 static void auto_leaves_small_ones(void **state) {
     (void)state;
-    const char *large[] = {"training.per_device_train_batch_size=512",
-                           "model.intermediate_size=8192"};
-    assert_int_equal(count_of(program_of(NULL, 0), OP_low_rank_grads), 0);
-    assert_true(count_of(program_of(large, 2), OP_low_rank_grads) > 0);
+    assert_true(count_of(program_of(NULL, 0), OP_low_rank_grads) > 0);
+    assert_int_equal(count_with_quick_products(OP_low_rank_grads, false), 0);
+    assert_true(count_with_quick_products(OP_low_rank_grads, true) > 0);
 }
 
 static const Op *op_of(const Program *p, const char *name) {
@@ -227,7 +251,7 @@ static int operands_of(const Plan *plan, const Launch *launch, int first, int co
 /* The kernel makes dgate and dup, does not read them, and hands each to its own path. */
 static void prologue_stores_what_it_makes(void **state) {
     (void)state;
-    const Plan *plan = launches_with(h100(), NULL, NULL);
+    const Plan *plan = launches_with(h100(), "compile.low_rank_grad_a=false", NULL);
     const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
     assert_int_equal(launch->op_count, 3);
     assert_int_equal(operands_of(plan, launch, 1, 2), 2);
@@ -496,10 +520,8 @@ static void layers_are_repeated_as_before(void **state) {
 
 static void auto_saves_a_long_read(void **state) {
     (void)state;
-    const char *large[] = {"training.per_device_train_batch_size=512",
-                           "model.intermediate_size=8192"};
-    assert_int_equal(count_of(program_of(NULL, 0), OP_low_rank_grad_a), 0);
-    assert_int_equal(count_of(program_of(large, 2), OP_low_rank_grad_a), LAYERS);
+    assert_int_equal(count_with_quick_products(OP_low_rank_grad_a, false), 0);
+    assert_int_equal(count_with_quick_products(OP_low_rank_grad_a, true), LAYERS);
 }
 
 /* dA alone has the registers of a block for its sums. */
