@@ -214,6 +214,18 @@ __device__ __forceinline__ Vec<T, N> load_vec_if(bool there, const T *p, Index a
     return out;
 }
 
+/* If `there`, asks the L2 cache for what is COUNT elements after p, without waiting. It is predicated
+ * in PTX, since ptxas would branch around an `if`. */
+template <int64_t COUNT, class T> __device__ __forceinline__ void prefetch_if(bool there, const T *p) {
+#ifdef GPUOPT_SIM
+    (void)there, (void)p;
+#else
+    asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %0, 0;\n"
+                 "@there prefetch.global.L2 [%1 + %2];\n}\n" ::"r"(static_cast<int>(there)),
+                 "l"(__cvta_generic_to_global(p)), "n"(COUNT * static_cast<int64_t>(sizeof(T))));
+#endif
+}
+
 template <int N, class T> __device__ __forceinline__ void store_vec(T *p, const Vec<T, N> &value) {
     using Word = typename RawWord<sizeof(T) * N>::type;
     constexpr int WORDS = sizeof(T) * N / sizeof(Word);

@@ -644,6 +644,11 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
     build/unit/test_side_stream
+mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD * k->parts, s->per)' \
+    'round_up(k->parts, s->per)' build/unit/test_kernels
+mutant asks_where_windows_do_not_overlap gen/plan/skeleton.c '!k->rows || !windows_overlap(k->body)' '!k->rows' \
+    build/unit/test_kernels
+mutant asks_for_the_same_row gen/plan/skeleton.c '/ s->per * s->moves' '/ s->per' build/unit/test_kernels
 mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
     build/unit/test_kernels
 mutant long_rows_beside_others gen/plan/skeleton.c 'if (skeleton_is_alone(k))' 'if (false)' build/unit/test_kernels

@@ -368,6 +368,7 @@ static void print_workers(Printer *p) {
     const char *first = k->parts > 1 ? "first + part" : "first";
     declare_column_sums(p);
     print_hoisted(p);
+    print_ahead_end(p);
     if (k->parts > 1)
         put(p, "for (%s row = %s; row < end; row += %s) {", index_type(p), first,
             extent(p, "PARTS", k->parts));

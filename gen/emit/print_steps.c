@@ -419,6 +419,8 @@ static bool is_read_too(const Printer *p, int i) {
 
 void print_visit(Printer *p, int phase) {
     forget_elements(p);
+    if (phase == p->phase && p->ahead_end)
+        print_ahead(p);
     print_loads(p, phase);
     print_draws(p, phase);
     for (int i = 0; i < p->body->count; i++)

@@ -187,8 +187,7 @@ static const char *stride_name(const Printer *p, int step) {
     return name;
 }
 
-/* The distance between the rows of the step's value. */
-static const char *stride_text(Printer *p, int step) {
+const char *step_stride_text(Printer *p, int step) {
     int64_t stride = p->body->steps[step].value->row_stride;
     return extent(p, stride == p->body->cols ? "COLS" : stride_name(p, step), stride);
 }
@@ -198,7 +197,7 @@ static const char *times_stride(Printer *p, const char *index, int step) {
     if (p->body->steps[step].value->row_stride == 1 || strcmp(index, "0") == 0)
         return index;
     return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %s" : "%s * %s", index,
-                        stride_text(p, step));
+                        step_stride_text(p, step));
 }
 
 /* Whether the step's elements have the layout of the iteration space. */
@@ -218,7 +217,7 @@ static const char *reshaped_index(Printer *p, int step, bool each) {
         return plus ? "i + j" : "i";
     const char *i = plus ? "(i + j)" : "i";
     const char *cols = extent(p, "RESULT_COLS", value_cols(v));
-    return arena_printf(p->arena, "%s / %s * %s + %s %% %s", i, cols, stride_text(p, step), i,
+    return arena_printf(p->arena, "%s / %s * %s + %s %% %s", i, cols, step_stride_text(p, step), i,
                         cols);
 }
 

@@ -33,6 +33,7 @@ typedef struct {
     int chunks;           /* of a row skeleton; if 1, there is no loop and no [c] */
     bool several_strides; /* the kernel's matrices have more than one besides COLS */
     bool any_blocks;      /* print columns so that the number of their blocks is a constant */
+    const char *ahead_end; /* where rows end that ask for later ones; NULL: none does */
     bool is_first;        /* print columns of a vector's first element instead of element j */
     const char **used;    /* identifiers used in the kernel so far */
     int used_count, used_capacity;
@@ -54,6 +55,7 @@ const char *type_name(const Printer *, StepType);
 const char *step_text(Printer *, int step);
 /* Index in the step's value: "row * 128 + col"; `each`: of element j instead of the first. */
 const char *step_index_text(Printer *, int step, bool each);
+const char *step_stride_text(Printer *, int step); /* the distance between rows of its value */
 /* The expression that a LOAD reads; for vectors, that of one element. */
 const char *step_element_text(Printer *, int step);
 /* The arguments of a UNIFORM's draw: "seed, step, stream, element". */
@@ -66,6 +68,10 @@ void print_row_scope(Printer *, int phase);
 /* The same for steps that are computed before the loop over rows, and the loads of columns. */
 void print_before_rows(Printer *);
 void print_hoisted_loads(Printer *, int phase);
+/* In a kernel that asks for what later rows load: declares the end of the rows that do so, before the
+ * loop over rows; and asks, before a row's loads. */
+void print_ahead_end(Printer *);
+void print_ahead(Printer *);
 /* Prints the loads, the element loop and the stores of one visit of the columns. */
 void print_visit(Printer *, int phase);
 /* Whether the result of a LOAD is kept in registers for later phases. */

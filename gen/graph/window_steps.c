@@ -123,15 +123,15 @@ static int tap_number(Body *body, int h, int w, int64_t kernel) {
 }
 
 /* Combines the positions on both axes into taps: rows of images of height x width. */
-static int join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
-                     int64_t width, int64_t kernel, Tap *taps) {
+static void join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
+                      int64_t width, int64_t kernel, Tap *taps) {
     int image = step_hinted(body, times(body, n, height, "FROM_HEIGHT"), "first_line");
     for (int i = 0; i < count; i++) {
         int line = times(body, step_binary(body, STEP_ADD, image, h[i].at), width, "FROM_WIDTH");
         step_called(body, line, "line_%d", i);
         for (int k = 0; k < count; k++) {
             Tap *t = &taps[i * count + k];
-            t->name = arena_printf(body->arena, "%d_%d", i, k);
+            *t = (Tap){.name = arena_printf(body->arena, "%d_%d", i, k)};
             t->row =
                 step_called(body, step_binary(body, STEP_ADD, line, w[k].at), "row_%s", t->name);
             t->inside = both(body, h[i].inside, w[k].inside);
@@ -141,7 +141,18 @@ static int join_axes(Body *body, int n, const Place *h, const Place *w, int coun
             step_hinted(body, t->number, arena_printf(body->arena, "tap_%s", t->name));
         }
     }
-    return count * count;
+}
+
+/* The last rows and columns under a window are new. From a pixel to the one below, all taps move by
+ * the same number of rows; if the images are equally large, also from one to the next. */
+static void mark_new_taps(const Window *w, int count, int64_t out_width, Tap *taps) {
+    int first = w->stride < count ? count - (int)w->stride : 0;
+    bool alike = w->stride == 1 && out_width == w->width;
+    for (int i = first; i < count; i++)
+        for (int k = first; k < count; k++) {
+            taps[i * count + k].per = alike ? 1 : out_width;
+            taps[i * count + k].moves = alike ? 1 : w->stride * w->width;
+        }
 }
 
 int window_taps(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
@@ -151,7 +162,9 @@ int window_taps(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
     ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
     axis_taps(body, win, out.h, height, win->height, "h", h);
     int count = axis_taps(body, win, out.w, width, win->width, "w", w);
-    return join_axes(body, out.n, h, w, count, win->height, win->width, win->kernel, taps);
+    join_axes(body, out.n, h, w, count, win->height, win->width, win->kernel, taps);
+    mark_new_taps(win, count, width, taps);
+    return count * count;
 }
 
 int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
@@ -161,7 +174,11 @@ int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
     ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
     axis_taps_back(body, win, in.h, height, win->height, "h", h);
     int count = axis_taps_back(body, win, in.w, width, win->width, "w", w);
-    return join_axes(body, in.n, h, w, count, height, width, win->kernel, taps);
+    join_axes(body, in.n, h, w, count, height, width, win->kernel, taps);
+    /* The last window over the pixel; the others are over earlier ones too. */
+    taps[0].per = win->stride;
+    taps[0].moves = 1;
+    return count * count;
 }
 
 /* ---- taps ------------------------------------------------------------------------------------ */
@@ -175,5 +192,7 @@ int tap_select(Body *body, const Tap *tap, int value, double otherwise) {
 
 int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {
     int load = step_load_where(body, v, tap->row, tap->inside);
+    body->steps[load].per = tap->per;
+    body->steps[load].moves = tap->moves;
     return step_called(body, load, "%s_%s", what, tap->name);
 }

@@ -13,10 +13,11 @@ typedef struct {
 
 /* One tap of a window. Steps give its row, whether it is inside the image (-1: always; outside, the
  * row may not exist in the batch), and its number in the window, counted line by line. `name` tells
- * a body's taps apart: "0_2". */
+ * a body's taps apart: "0_2". `per` and `moves` are those of its loads. */
 typedef struct {
     int row, inside, number;
     const char *name;
+    int64_t per, moves;
 } Tap;
 
 Pixel step_pixel(Body *, int64_t height, int64_t width);

@@ -8,6 +8,8 @@
 #include "plan/skeleton.h"
 #include "plan/work.h"
 
+enum { CONDITION_AHEAD = 3 }; /* two comparisons and an index */
+
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -145,12 +147,22 @@ static double body_instructions(const Count *c) {
     return count;
 }
 
+/* Those that ask for what later rows load: they add constants to addresses that the loads have. */
+static double ahead_instructions(const Count *c) {
+    const Kernel *k = c->kernel;
+    double count = 0;
+    for (int i = 0; i < c->body->count; i++)
+        if (step_is_ahead(k, i))
+            count += c->rows * c->cols / k->vector;
+    return count > 0 ? count + CONDITION_AHEAD * c->row_threads : 0;
+}
+
 Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
     Count c = count_new(arena, k, launch);
     double slices = 1 + launch->joined_count;
     return (Cost){.issued_bytes = slices * body_bytes(&c),
                   .flops = slices * body_flops(&c),
-                  .instructions = slices * body_instructions(&c)};
+                  .instructions = slices * (body_instructions(&c) + ahead_instructions(&c))};
 }
 
 static double body_reread_bytes(const Count *c) {

@@ -190,6 +190,8 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
         sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
     if (s->row_index >= 0)
         sb_put_int(out, s->row_index, 'r');
+    if (s->per)
+        sb_printf(out, "n%lld/%lld", (long long)s->per, (long long)s->moves);
     if (s->operand)
         sb_put_int(out, s->operand, 't');
     if (s->unstored)

@@ -150,32 +150,67 @@ static void test_long_rows_are_alone(void **state) {
     arena_free(&arena);
 }
 
-/* The kernel of a body with `sums` sums over rows. */
-static Kernel summing(Program *p, int64_t cols, int sums) {
-    Body *body = body_new(p->arena, 4096, cols);
-    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, 4096, cols, (Pos){0});
-    Value *to = value_2d(p, "sums", ROLE_ACTIVATION, DT_F32, sums, cols, (Pos){0});
-    for (int i = 0, load = step_load(body, x); i < sums; i++)
+/* The kernel of sums over rows of what windows of stride s read: one sum for each of `taps` taps, of which
+ * s s are new to the window. Without taps, the sum of the rows themselves. */
+static Kernel summing(Program *p, int64_t cols, int taps, int stride) {
+    Body *body = body_new(p->arena, 1 << 18, cols);
+    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, (1 << 18) * stride * stride, cols, (Pos){0});
+    Value *to = value_2d(p, "sums", ROLE_ACTIVATION, DT_F32, taps ? taps : 1, cols, (Pos){0});
+    if (!taps)
+        step_col_sum(body, to, step_load(body, x));
+    for (int i = 0, row = step_index(body, STEP_ROW); i < taps; i++) {
+        int load = step_load_where(body, x, row, -1);
+        body->steps[load].per = body->steps[load].moves = i >= taps - stride * stride;
         step_col_sum_at(body, to, i, load);
+    }
     Kernel k = {.body = body};
     skeleton_choose(p, &k, false);
     return k;
 }
 
-/* A thread with many sums has half as many columns, but adds the same rows. */
+/* A thread with many sums has half as many columns if its windows overlap, but adds the same rows. */
 static void test_many_sums_add_the_same_rows(void **state) {
     (void)state;
     Arena arena = {0};
     Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
     for (int64_t cols = 8; cols <= 960; cols += 8) {
-        Kernel one = summing(&p, cols, 1), nine = summing(&p, cols, 9);
+        Kernel one = summing(&p, cols, 0, 1), nine = summing(&p, cols, 9, 1);
         int64_t covered = (int64_t)nine.lanes * nine.column_blocks * nine.vector;
         assert_int_equal(one.vector, 8);
         assert_int_equal(nine.vector, cols < 32 ? 8 : 4);
+        assert_int_equal(summing(&p, cols, 4, 1).vector, 8);
+        assert_int_equal(summing(&p, cols, 9, 2).vector, 8);
         assert_true(one.parts == nine.parts && one.workers == nine.workers);
         assert_true(covered >= cols && covered - cols < (int64_t)nine.lanes * nine.vector);
         assert_int_equal(skeleton_chunks(&nine), 1);
     }
+    arena_free(&arena);
+}
+
+/* Only windows that overlap ask for later rows, if a worker has so many; and each row that the loop
+ * reaches two turns later has been asked for, sector by sector. */
+static void test_overlapping_windows_ask_ahead(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    for (int64_t cols = 32; cols <= 960; cols += 32) {
+        Kernel rows = summing(&p, cols, 0, 1), apart = summing(&p, cols, 9, 2), k = summing(&p, cols, 9, 1);
+        int asked = 0;
+        assert_true(skeleton_ahead(&rows) == 0 && skeleton_ahead(&apart) == 0);
+        assert_int_equal(skeleton_ahead(&k), 2 * k.parts);
+        assert_int_equal(skeleton_lanes_ahead(&k) * k.vector * 2, 32);
+        for (int i = 0; i < k.body->count; i++)
+            asked += step_is_ahead(&k, i);
+        assert_int_equal(asked, 1);
+        k.workers = (k.rows + 2 * k.parts - 1) / (2 * k.parts);
+        assert_int_equal(skeleton_ahead(&k), 0);
+    }
+    Kernel k = summing(&p, 256, 9, 1);
+    Step *last = &k.body->steps[k.body->count - 2];
+    last->per = 100;
+    last->moves = 300;
+    assert_int_equal(skeleton_ahead(&k), 100);
+    assert_int_equal(step_moves(&k, k.body->count - 2), 300);
     arena_free(&arena);
 }
 
@@ -213,6 +248,7 @@ int main(void) {
         cmocka_unit_test(test_skeletons_follow_from_shape),
         cmocka_unit_test(test_long_rows_are_alone),
         cmocka_unit_test(test_many_sums_add_the_same_rows),
+        cmocka_unit_test(test_overlapping_windows_ask_ahead),
         cmocka_unit_test(test_few_rows_have_many_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
