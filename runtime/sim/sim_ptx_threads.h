@@ -166,6 +166,7 @@ static inline void cp_async_ca_shared_global(const A &to, const B &from, int siz
                                              const Reg<32> &bytes) {
     cp_async_cg_shared_global(to, from, size, bytes);
 }
+template <class A> static inline void prefetch_global_L2(const A &) {} /* there are no caches */
 static inline void cp_async_commit_group() {
     sim_cp_async_commit();
     copies_committed();

@@ -257,7 +257,8 @@ static void translate_instruction(char *text) {
         *text++ = 0;
         text = skip_space(text);
         const bool negated = *predicate == '!';
-        fprintf(ptx.out, "if (%s%s) ", negated ? "!" : "", predicate + negated + 1);
+        predicate += negated;
+        fprintf(ptx.out, "if (%s%s) ", negated ? "!" : "", predicate + (*predicate == '%'));
     }
     const size_t length = strcspn(text, " \t\n");
     char *operands = text[length] ? text + length + 1 : text + length;
