@@ -648,6 +648,8 @@ mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD * k->parts, 
     'round_up(k->parts, s->per)' build/unit/test_kernels
 mutant asks_where_windows_do_not_overlap gen/plan/skeleton.c '!k->rows || !windows_overlap(k->body)' '!k->rows' \
     build/unit/test_kernels
+mutant foremost_taps_move_one_line gen/graph/window_steps.c ': w->stride * w->width' ': w->width' \
+    build/unit/test_kernels
 mutant asks_for_the_same_row gen/plan/skeleton.c '/ s->per * s->moves' '/ s->per' build/unit/test_kernels
 mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
     build/unit/test_kernels

@@ -92,8 +92,8 @@ typedef struct {
     int64_t inverse;  /* CONST: n if the constant is 1 / n and should read so; else 0 */
     int row_index;    /* LOAD, STORE: the step that gives the row; -1: the body's own row */
     int operand;      /* STORE in a prologue: the template's operand, from 1, that it makes; else 0 */
-    int64_t per;      /* LOAD of a row that the window over no earlier row reads: `per` rows further, */
-    int64_t moves;    /* it reads what is `moves` rows further, or about that; other LOADs: 0 */
+    int64_t per;      /* LOAD of a foremost tap, which reads what is new to its window: `per` rows */
+    int64_t moves;    /* further, it reads what is about `moves` rows further; other LOADs: 0 */
     bool unstored;    /* STORE in a prologue: nothing but the template reads it, so it is not stored */
     uint32_t stream;  /* UNIFORM */
     bool of_product;  /* ROW_SUM, COL_SUM: a is a product; multiply and add round once */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "graph/window_steps.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 #include "tests/unit/spec_plan.h"
@@ -214,6 +215,67 @@ static void test_overlapping_windows_ask_ahead(void **state) {
     arena_free(&arena);
 }
 
+/* The whole number that a step makes for a row. */
+static int64_t number_of(const Body *body, int step, int64_t row) {
+    const Step *s = &body->steps[step];
+    if (s->kind == STEP_ROW)
+        return row;
+    if (s->kind == STEP_CONST)
+        return (int64_t)s->constant;
+    int64_t a = number_of(body, s->arg[0], row), b = number_of(body, s->arg[1], row);
+    switch (s->kind) {
+    case STEP_ADD:
+        return a + b;
+    case STEP_SUB:
+        return a - b;
+    case STEP_MUL:
+        return a * b;
+    case STEP_DIV:
+        return a / b;
+    default:
+        assert_int_equal(s->kind, STEP_MOD);
+        return a % b;
+    }
+}
+
+/* No tap is before the foremost ones, which move as they say they do: whole lines of a smaller image, pixels
+ * of a line of an equal or larger one. */
+static void check_foremost(Body *body, const Tap *taps, int count, int64_t line, bool equal) {
+    for (int64_t row = 0; row < body->rows; row++) {
+        int64_t foremost = INT64_MIN, any = INT64_MIN;
+        for (int i = 0; i < count; i++) {
+            int64_t at = number_of(body, taps[i].row, row), then = row + taps[i].per;
+            any = at > any ? at : any;
+            if (!taps[i].per)
+                continue;
+            foremost = at > foremost ? at : foremost;
+            if (then < body->rows && (equal || taps[i].per % line == 0 || row / line == then / line))
+                assert_int_equal(number_of(body, taps[i].row, then), at + taps[i].moves);
+        }
+        assert_int_equal(foremost, any);
+    }
+}
+
+static void test_foremost_taps_move_evenly(void **state) {
+    (void)state;
+    for (int64_t kernel = 1; kernel <= 5; kernel++)
+        for (int64_t stride = 1; stride <= kernel; stride++)
+            for (int64_t padding = 0; padding < kernel; padding++) {
+                Arena arena = {0};
+                Window w = {.height = 8, .width = 9, .kernel = kernel, .stride = stride, .padding = padding};
+                Body *out = body_new(&arena, window_rows_out(&w), 8), *in = body_new(&arena, 72, 8);
+                Tap taps[MOST_TAPS];
+                bool same = stride == 1 && kernel == 2 * padding + 1;
+                int count = window_taps(out, &w, taps);
+                check_foremost(out, taps, count, window_out_width(&w), same);
+                assert_int_equal(taps[count - 1].moves, same ? 1 : stride * w.width);
+                count = window_taps_back(in, &w, taps);
+                check_foremost(in, taps, count, w.width, false);
+                assert_true(taps[0].per == stride && taps[0].moves == 1);
+                arena_free(&arena);
+            }
+}
+
 static int workers_of(Program *p, int64_t rows, int64_t cols) {
     Body *body = body_new(p->arena, rows, cols);
     Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, rows, cols, (Pos){0});
@@ -249,6 +311,7 @@ int main(void) {
         cmocka_unit_test(test_long_rows_are_alone),
         cmocka_unit_test(test_many_sums_add_the_same_rows),
         cmocka_unit_test(test_overlapping_windows_ask_ahead),
+        cmocka_unit_test(test_foremost_taps_move_evenly),
         cmocka_unit_test(test_few_rows_have_many_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
