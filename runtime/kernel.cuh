@@ -218,7 +218,8 @@ __device__ __forceinline__ Vec<T, N> load_vec_if(bool there, const T *p, Index a
  * in PTX, since ptxas would branch around an `if`. */
 template <int64_t COUNT, class T> __device__ __forceinline__ void prefetch_if(bool there, const T *p) {
 #ifdef GPUOPT_SIM
-    (void)there, (void)p;
+    if (there) /* so that a wrong address is noticed */
+        static_cast<void>(*reinterpret_cast<const volatile unsigned char *>(p + COUNT));
 #else
     asm volatile("{\n.reg .pred there;\nsetp.ne.s32 there, %0, 0;\n"
                  "@there prefetch.global.L2 [%1 + %2];\n}\n" ::"r"(static_cast<int>(there)),

@@ -46,6 +46,7 @@ settings_of() {
     in_backward) echo training.max_grad_norm=0 compile.optimizer_in_backward=true ;;
     behind_backward) echo compile.optimizer_in_backward=false ;;
     programmatic) echo compile.programmatic_launch=true ;;
+    prefetch) echo compile.prefetch_rows=true ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     recompute) echo activation_checkpoint.mode=full ;;

@@ -240,6 +240,7 @@ void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op
     Kernel k = {.body = body,
                 .real = plan->program->real,
                 .ops = op_titles(arena, ops, op_count),
+                .prefetches = plan->spec->compile.prefetch_rows,
                 .pos = ops[0]->pos};
     Launch launch = {.kind = LAUNCH_KERNEL};
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));

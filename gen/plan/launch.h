@@ -85,6 +85,7 @@ typedef struct {
     int column_blocks;        /* TILE: blocks that share a row, else 1 */
     int chunks;               /* EPILOGUE: most vectors of a row that a thread holds, else 0 */
     int threads, vector;      /* threads per block; elements per access of a thread */
+    bool prefetches;          /* TILE: see skeleton_ahead */
     int64_t shared_bytes;
     OpTitles ops;
     Pos pos; /* spec line of the first op */

@@ -328,7 +328,7 @@ int column_width(const Kernel *k) { return k->body->cols < 32 ? 1 : COLUMNS_OF_B
 
 int64_t skeleton_ahead(const Kernel *k) {
     int64_t ahead = 0;
-    if (k->skeleton != SKELETON_TILE || !k->rows || !windows_overlap(k->body))
+    if (!k->prefetches || k->skeleton != SKELETON_TILE || !k->rows || !windows_overlap(k->body))
         return 0;
     for (int i = 0; i < k->body->count; i++) {
         const Step *s = &k->body->steps[i];

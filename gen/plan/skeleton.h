@@ -54,10 +54,10 @@ bool skeleton_is_alone(const Kernel *);
 /* Blocks that must fit a multiprocessor at a time; 0: as many as ptxas considers best. */
 int skeleton_blocks_together(const Kernel *);
 
-/* A TILE kernel whose windows overlap would wait for memory: of a thread's many loads, few are not in
- * caches, so that too few bytes are under way. It asks the L2 cache for what it will load that many
- * rows later; 0: it does not. (On an H100, such kernels ran at 50 to 70 % of memory speed; windows of
- * stride 2, with 4 new rows each, at 90 %.) */
+/* A TILE kernel whose windows overlap waits for memory: of a thread's many loads, few are not in
+ * caches, so that too few bytes are under way. With compile.prefetch_rows it asks the L2 cache for what
+ * it will load that many rows later; 0: it does not. (On an H100, such kernels ran at 50 to 70 % of
+ * memory speed; windows of stride 2, with 4 new rows each, at 90 %.) */
 int64_t skeleton_ahead(const Kernel *);
 /* Whether it asks for this LOAD's elements, and how many rows further those are in the value. */
 bool step_is_ahead(const Kernel *, int step);

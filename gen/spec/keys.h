@@ -632,6 +632,9 @@
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
       "later); measured on a GPU for one small CNN only.")                                         \
+    K(compile, prefetch_rows, BOOL, "false", "", IMAGES, RUN,                                      \
+      "Let kernels whose windows overlap, such as depthwise convolutions and max pools, fetch "     \
+      "into the L2 cache what they read of later rows; no GPU has measured it.")                   \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE, WEIGHTS,                                  \
       "Compute logits in chunks, so that those of a whole batch never exist at the same time.")    \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE, WEIGHTS,                             \

@@ -92,6 +92,7 @@ resnet50 bf16
 demo bf16 read_once
 demo bf16 programmatic
 cnn bf16 programmatic
+mobilenet bf16 prefetch
 CASES
 for width in 64 128; do
     checked head$width tests/gpu/specs/head$width.toml

@@ -291,6 +291,7 @@ full_ptx_list() {
         echo "demo bf16 read_once"
         echo "cnn_strides tf32 nchw"
         echo "resnet50 bf16 default"
+        echo "mobilenet bf16 prefetch"
         short_list | grep -v ' fp64 '
     } | once
 }

@@ -86,7 +86,7 @@ qlora_single     fp64  rounded
 cnn_crops        fp32  default
 cnn_crops        bf16  default
 wide_rows        fp16  wgmma_128
-mobilenet        bf16  default
+mobilenet        bf16  prefetch
 resnet18         tf32  nchw
 TABLE
 }

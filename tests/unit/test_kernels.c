@@ -197,6 +197,8 @@ static void test_overlapping_windows_ask_ahead(void **state) {
     for (int64_t cols = 32; cols <= 960; cols += 32) {
         Kernel rows = summing(&p, cols, 0, 1), apart = summing(&p, cols, 9, 2), k = summing(&p, cols, 9, 1);
         int asked = 0;
+        assert_int_equal(skeleton_ahead(&k), 0);
+        rows.prefetches = apart.prefetches = k.prefetches = true;
         assert_true(skeleton_ahead(&rows) == 0 && skeleton_ahead(&apart) == 0);
         assert_int_equal(skeleton_ahead(&k), 2 * k.parts);
         assert_int_equal(skeleton_lanes_ahead(&k) * k.vector * 2, 32);
@@ -207,6 +209,7 @@ static void test_overlapping_windows_ask_ahead(void **state) {
         assert_int_equal(skeleton_ahead(&k), 0);
     }
     Kernel k = summing(&p, 256, 9, 1);
+    k.prefetches = true;
     Step *last = &k.body->steps[k.body->count - 2];
     last->per = 100;
     last->moves = 300;
