@@ -44,6 +44,26 @@ static double runs_inside(const Window *w, int64_t channels, int64_t places) {
     return (double)inside;
 }
 
+/* As Conv2dLines counts them: every image has the lines of its padding too. */
+ConvLines conv_lines(const Window *w, int64_t images, int64_t tile, int64_t pool) {
+    int64_t high = window_out_height(w) / pool, wide = window_out_width(w) / pool;
+    int64_t overlap = w->kernel > w->stride ? w->kernel - w->stride : 0;
+    int64_t of_image = high * pool * w->stride + overlap, windows = tile / (pool * pool);
+    ConvLines lines = {0};
+    for (int64_t i = 0; i < images * high * wide; i += windows) {
+        int64_t end = smaller(i + windows, images * high * wide) - 1;
+        int64_t top = i / wide % high * pool, bottom = end / wide % high * pool + pool - 1;
+        int64_t first = i / wide / high * of_image + top * w->stride;
+        int64_t last = end / wide / high * of_image + bottom * w->stride + w->kernel - 1;
+        lines.most = larger(lines.most, last - first + 1);
+        for (int64_t line = first; line <= last && line < images * of_image; line++) {
+            int64_t y = line % of_image - w->padding;
+            lines.read += y >= 0 && y < w->height;
+        }
+    }
+    return lines;
+}
+
 /* Elements that the windows over an image see, without windows outside whole pooling windows. */
 static double window_reads(const Window *w, const Value *x, bool runs, int64_t pool) {
     int64_t high = window_out_height(w) / pool * pool, wide = window_out_width(w) / pool * pool;
@@ -81,7 +101,8 @@ static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int6
     return taps;
 }
 
-double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64_t pool) {
+double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64_t pool,
+                         bool lines) {
     const Window *w = &op->attr.window;
     bool backward = op->kind == OP_conv2d_input_grad;
     const Value *source = launch->arg[0], *weight = launch->arg[1], *out = op->out[0];
@@ -92,9 +113,9 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64
     int64_t taps = weight_taps(w, together, height / pool * pool, width / pool * pool,
                                backward ? w->stride : 1, tile) *
                    (images / together);
-    double sources = (double)(images * launch->grid[1]) *
-                     window_reads(w, source, !backward && conv_in_runs(source, w), pool);
-    return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
+    double sources = lines ? conv_lines(w, images, tile, pool).read * (double)(w->width * inner)
+                           : (double)images * window_reads(w, source, false, pool);
+    return sources * (double)launch->grid[1] * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ enum {
     FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
     WGMMA_DEPTH = 64,
     LEAST_STAGES = 2,
+    MOST_LINES_BYTES = 96 << 10, /* of a block that multiplies from image lines: two run at once */
     MOST_STAGES = 4,       /* tiles in shared memory: enough to hide the latency of memory */
     MOST_WGMMA_STAGES = 3  /* with the widest tiles, two blocks fit a multiprocessor */
 };
@@ -60,6 +61,7 @@ typedef struct {
     bool wgmma;                /* tensor cores by products of warpgroups */
     int64_t rows, cols, depth; /* a block's tile */
     int64_t stages;            /* how many of these it keeps, on tensor cores */
+    int64_t lines;             /* of images that a tile keeps, if it multiplies from there */
 } Conv;
 
 /* Elements of a 16-byte access, or 1 if v is not aligned for it. */
@@ -246,6 +248,34 @@ static int64_t row_holders(const Conv *c, Share share) {
     return count;
 }
 
+/* Bytes of shared memory of a tile that multiplies from `lines` image lines (Conv2dLines). */
+static int64_t lines_shared(const Conv *c, int64_t lines) {
+    const Window *w = &c->op->attr.window;
+    int64_t before = w->padding * c->channels, seen = before % 2 + w->kernel * c->channels;
+    int64_t run = ceil_div(seen, 8) * 8, front = ceil_div(before, 8) * 8;
+    int64_t weights = ceil_div(w->kernel * run, 16) * 16 + 8;
+    int64_t end = front - before - before % 2 + (c->wide - 1) * w->stride * c->channels + run;
+    int64_t pitch = ceil_div(larger(end, front + w->width * c->channels), 8) * 8;
+    return 2 * (c->cols * weights + lines * pitch);
+}
+
+/* Where channels fill no vectors, whole lines do better: sets how many a tile needs, if they fit. */
+static void choose_lines(Conv *c) {
+    bool dense = !c->x->plane && c->x->row_stride == c->channels;
+    if (c->backward || !c->tensor_cores || dtype_bytes(c->x->dtype) != 2 || !dense ||
+        c->channels % 8 == 0)
+        return;
+    int64_t most = conv_lines(&c->op->attr.window, c->images, c->rows, c->pool).most;
+    if (lines_shared(c, most) <= MOST_LINES_BYTES)
+        c->lines = most;
+}
+
+/* Elements that one access may move of whole lines of x. */
+static int64_t line_vector(const Conv *c) {
+    int64_t line = c->op->attr.window.width * c->channels;
+    return (c->x->offset | line) % 8 == 0 ? 8 : (c->x->offset | line) % 2 == 0 ? 2 : 1;
+}
+
 /* Sets which part of the result a thread holds, as in the templates. */
 static void lay_epilogue(Kernel *k, const Conv *c) {
     int64_t window = c->pool * c->pool;
@@ -277,7 +307,7 @@ bool op_finds_windows(const Op *op, const Op *reader) {
            w->kernel == 2 && value_rows(reader->in[0]) == value_rows(op->out[0]);
 }
 
-/* Columns of the gathered matrix: the sums that each filter has. */
+/* Columns that the weight's gradient gathers. */
 static int64_t gathered_columns(const Conv *c) {
     const Window *w = &c->op->attr.window;
     return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)
@@ -288,7 +318,7 @@ static int64_t gathered_columns(const Conv *c) {
 static int64_t gathered_depth(const Conv *c) {
     const Window *w = &c->op->attr.window;
     int64_t taps = ceil_div(w->kernel, w->stride);
-    return c->backward ? taps * taps * c->filters : gathered_columns(c);
+    return c->backward ? taps * taps * c->filters : value_elements(c->w) / c->filters;
 }
 
 static void plan_gather(Plan *plan, Entry entry, Conv *c) {
@@ -299,6 +329,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c) {
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
     choose_stages(c, gathered_depth(c));
+    choose_lines(c);
     Filling f = conv_filling(plan, c, "gather");
     fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
@@ -309,14 +340,16 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c) {
         f.kernel.shared_bytes = wgmma_shared(c) > exchanged ? wgmma_shared(c) : exchanged;
     } else if (c->tensor_cores) {
         int64_t weights = c->backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
-        f.kernel.shared_bytes = c->stages * (deep_tile(c, c->rows) + weights);
-        fill_int(&f, "source_vector", c->backward ? vector_of(source) : window_vector(c));
+        f.kernel.shared_bytes = c->lines ? lines_shared(c, c->lines)
+                                         : c->stages * (deep_tile(c, c->rows) + weights);
+        fill_int(&f, "source_vector", c->lines ? line_vector(c) : vector_of(source));
+        fill_int(&f, "lines", c->lines);
         fill_int(&f, "weight_vector", vector_of(c->w));
     }
     fill_reads(&f, "source", source);
     fill_reads(&f, "weight", c->w);
     fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), c->phases * c->phases);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows, c->pool),
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows, c->pool, c->lines > 0),
               op_flops(c->op) * ((double)found / (double)value_rows(out)));
     cover(&f, c, found * cols);
     f.kernel.body = c->group->body;
@@ -352,7 +385,7 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c) {
     fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, blocks * ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), 1);
     double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols, 1) + results, op_flops(c->op));
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols, 1, false) + results, op_flops(c->op));
     cover(&f, c, value_elements(out));
     fill_finish(plan, entry, &f, c->op);
 }

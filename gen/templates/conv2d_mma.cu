@@ -13,9 +13,13 @@
  * filters; in weight_grad with planes, places) start at multiples of 16 bytes, and then the parts
  * of weight_grad do too; otherwise 1. out_vector is 2 if pairs of the result are aligned, otherwise
  * 1. FLOPs, bytes and the epilogue are those of conv2d_fma.cu; the epilogue's `vector` is 2 or 1.
- * In forward and weight_grad source_vector may be 2, for dense 16-bit images of fewer than 2^30
- * elements with width * channels and stride * channels even. Then the part of an image line that a
- * window sees is read in pairs, and taps and channels are counted in runs (Conv2dRun).
+ * Forward, `lines` may be above 0 for dense 16-bit images. Then a tile copies the image lines that
+ * its windows see to shared memory, `lines` of them at most, and multiplies from there
+ * (Conv2dLines); source_vector is 8, 2 or 1, as whole lines are aligned, and
+ *     gather       shared 2 * (cols * Conv2dLines::WEIGHTS + lines * Conv2dLines::PITCH) bytes
+ * In weight_grad source_vector may be 2, for dense 16-bit images of fewer than 2^30 elements with
+ * width * channels and stride * channels even. Then the part of an image line that a window sees is
+ * read in pairs, and taps and channels are counted in runs (Conv2dRun).
  *
  * Two rows of warps share a tile; each warp computes 32 columns. Tiles are copied to shared memory
  * stages - 1 steps ahead: by cp.async for whole vectors or pairs, otherwise element by element. In
@@ -136,8 +140,8 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
 }
 
 /* The part of a line of a dense image that a window sees, which is contiguous in memory. Read in
- * pairs, a run begins LEAD elements early, at an even element. Elements read outside the window are
- * multiplied by zeros of the filter; weight_grad does not store their columns of dw. */
+ * pairs, a run begins LEAD elements early, at an even element. weight_grad does not store the
+ * columns of dw of elements outside the window. */
 template <class Sizes> struct Conv2dRun {
     static constexpr int CHANNELS = Sizes::CHANNELS, SEEN = Sizes::KERNEL * CHANNELS;
     static constexpr int LEAD = Sizes::PADDING * CHANNELS % 2, SIZE = (LEAD + SEEN + 1) / 2 * 2;
@@ -199,6 +203,90 @@ conv2d_product(float (&sums)[ROW_TILES][4][4], int row, int col, int begin, int 
 //@end
 
 //@body gather
+/* The image lines that a tile's windows see, in shared memory: PITCH elements each, zeros around the
+ * image's. Every image counts OF_IMAGE lines, those of its padding included, so that no two images
+ * share one; the tile has those from `first` on. A window sees RUN elements of a line, in groups of
+ * 8, as mma.sync takes them, the first LEAD elements before the window. What is not in the window is
+ * multiplied by zeros of the filter. */
+template <class T, class Places, class Sizes> struct Conv2dLines {
+    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    static constexpr int CHANNELS = Sizes::CHANNELS, STEP = STRIDE * CHANNELS; /* to the next place */
+    static constexpr int COLS = Sizes::COLS, WARPS = COLS / 16;
+    static constexpr int OVERLAP = KERNEL > STRIDE ? KERNEL - STRIDE : 0;
+    static constexpr int OF_IMAGE = Places::TO_HEIGHT * STRIDE + OVERLAP;
+    static constexpr int LEAD = PADDING * CHANNELS % 2, SEEN = KERNEL * CHANNELS;
+    static constexpr int GROUPS = (LEAD + SEEN + 7) / 8, RUN = GROUPS * 8; /* of a line */
+    static constexpr int DEPTH = (KERNEL * RUN + 15) / 16 * 16, WEIGHTS = DEPTH + 8; /* per filter */
+    static constexpr int LINE = Sizes::WIDTH * CHANNELS, FRONT = (PADDING * CHANNELS + 7) / 8 * 8;
+    static constexpr int ORIGIN = FRONT - PADDING * CHANNELS - LEAD; /* where place 0 begins */
+    static constexpr int END = ORIGIN + (Places::TO_WIDTH - 1) * STEP + RUN;
+    static constexpr int PITCH = ((END > FRONT + LINE ? END : FRONT + LINE) + 7) / 8 * 8;
+
+    T *const tile;
+    const Places &places;
+    const int first;
+
+    __device__ __forceinline__ Conv2dLines(T *tile, const Places &places, int first_row)
+        : tile(tile), places(places), first(line_of(place_of(first_row))) {}
+
+    /* Rows after the last place are computed like it. */
+    __device__ __forceinline__ int place_of(int row) const {
+        return min(places.place_of_row(row), places.count() - 1);
+    }
+    __device__ __forceinline__ int line_of(int place) const {
+        const int image = place / places.of_image, in_image = place % places.of_image;
+        return image * OF_IMAGE + in_image / places.wide * STRIDE;
+    }
+    /* What lane 0 to 3 multiplies first for a row. */
+    __device__ __forceinline__ const T *window(int row) const {
+        const int place = place_of(row), x = place % places.wide;
+        return tile + (line_of(place) - first) * PITCH + ORIGIN + x * STEP + threadIdx.x % 4 * 2;
+    }
+    /* Its pair in group g of a window's. */
+    static __device__ __forceinline__ unsigned pair(const T *window, int g) {
+        const T *at = window + g / GROUPS * PITCH + g % GROUPS * 8;
+        if constexpr (STEP % 2 == 0) {
+            return *reinterpret_cast<const unsigned *>(at);
+        } else {
+            const uint16_t *half = reinterpret_cast<const uint16_t *>(at);
+            return half[0] | static_cast<unsigned>(half[1]) << 16;
+        }
+    }
+    __device__ __forceinline__ void fetch(const T *source, int last_row) const {
+        const int count = line_of(place_of(last_row)) - first + KERNEL;
+        for (int line = threadIdx.x / 32; line < count; line += WARPS) {
+            const int image = (first + line) / OF_IMAGE, y = (first + line) % OF_IMAGE - PADDING;
+            const bool there = image < Sizes::IMAGES && conv2d_inside(y, Sizes::HEIGHT);
+            const T *from = source + (there ? image * Sizes::HEIGHT + y : 0) * int64_t{LINE};
+            for (int d = threadIdx.x % 32 * 8; d < PITCH; d += 32 * 8)
+                conv2d_fetch<Sizes::SOURCE_VECTOR>(tile + line * PITCH + d, from,
+                                                   [&](int i, int64_t &at) {
+                                                       at = d + i - FRONT;
+                                                       return there && conv2d_inside(d + i - FRONT, LINE);
+                                                   });
+        }
+    }
+    /* Filters from `first_filter` on, by lines as in the windows. */
+    static __device__ __forceinline__ void fetch_weights(T *to, const T *weight, int first_filter) {
+        const int warp = threadIdx.x / 32;
+        for (int d = threadIdx.x % 32 * 2; d < DEPTH; d += 32 * 2) {
+            const int line = d / RUN, along = d % RUN - LEAD;
+            const T *from = weight + (first_filter * KERNEL + line) * SEEN + along;
+            const bool first = line < KERNEL && conv2d_inside(along, SEEN);
+            const bool second = line < KERNEL && conv2d_inside(along + 1, SEEN);
+#pragma unroll
+            for (int s = 0; s < COLS / WARPS; s++) {
+                const int col = warp + s * WARPS;
+                const bool there = Sizes::FILTERS % COLS == 0 || first_filter + col < Sizes::FILTERS;
+                Vec<T, 2> values;
+                values[0] = load_if(there && first, from, col * KERNEL * SEEN);
+                values[1] = load_if(there && second, from, col * KERNEL * SEEN + 1);
+                store_vec(to + col * WEIGHTS + d, values);
+            }
+        }
+    }
+};
+
 /* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
  * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
@@ -218,6 +306,7 @@ template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
     float sums[ROW_TILES][4][4] = {};
 
     __device__ __forceinline__ void multiply(const T *source, const T *weight);
+    __device__ __forceinline__ void multiply_lines(const T *source, const T *weight);
 
     __device__ __forceinline__ bool empty() const { return !has_row(0) || column(0) >= COLUMNS; }
     __device__ __forceinline__ bool has_row(int r) const {
@@ -239,12 +328,52 @@ template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
 
 template <class T, bool BACKWARD, class Sizes>
 __device__ __forceinline__ void
+Conv2dGather<T, BACKWARD, Sizes>::multiply_lines(const T *__restrict__ source,
+                                                 const T *__restrict__ weight) {
+    using Lines = Conv2dLines<T, Places, Sizes>;
+    constexpr int GROUPS = Lines::KERNEL * Lines::GROUPS, PITCH = Lines::WEIGHTS;
+    DYNAMIC_SHARED(T, weights); /* [COLS] */
+    const Lines lines(weights + COLS * PITCH, places, tile_row);
+    lines.fetch(source, tile_row + ROWS - 1);
+    cp_async_commit();
+    Lines::fetch_weights(weights, weight, tile_col);
+
+    const T *windows[2 * ROW_TILES];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++)
+        windows[r] = lines.window(tile_row + warp_row + r * 8 + lane / 4);
+    const T *own = weights + (warp_col + lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * 8;
+    cp_async_wait<0>();
+    __syncthreads();
+#pragma unroll
+    for (int g = 0; g < GROUPS; g += 2) {
+        unsigned b[2][4]; /* of 16 columns each */
+        ldmatrix_x4(b[0], own + g * 8);
+        ldmatrix_x4(b[1], own + 16 * PITCH + g * 8);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++) {
+            unsigned a[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                a[i] = g + i / 2 < GROUPS ? Lines::pair(windows[2 * m + i % 2], g + i / 2) : 0;
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+                Conv2dMma<T>::multiply(sums[m][n], a, b[n / 2] + n % 2 * 2);
+        }
+    }
+}
+
+template <class T, bool BACKWARD, class Sizes>
+__device__ __forceinline__ void
 Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                                            const T *__restrict__ weight) {
     if (tile_row >= places.count())
         return; /* only larger phases have this tile */
-    constexpr int KERNEL = Places::KERNEL, TAPS = KERNEL * KERNEL, INNER = Places::INNER;
-    constexpr int HEIGHT = Places::HEIGHT, WIDTH = Places::WIDTH;
+    if constexpr (Sizes::LINES > 0) {
+        multiply_lines(source, weight);
+        return;
+    }
+    constexpr int TAPS = Places::KERNEL * Places::KERNEL, INNER = Places::INNER;
     constexpr int CHANNELS = Places::CHANNELS, FILTERS = Places::FILTERS;
     constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR, WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR;
     constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
@@ -252,11 +381,9 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
     constexpr int THREAD_ROWS = THREADS / CHUNKS; /* loaded by all threads at a time */
     using Rows = Conv2dTile<T, ROWS, false>;
     using Cols = Conv2dTile<T, COLS, BACKWARD>;
-    using Run = Conv2dRun<Sizes>;
-    constexpr bool RUNS = SOURCE_VECTOR == 2;
 
     const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
-    const int depth = RUNS ? KERNEL * Run::SIZE : places.depth();
+    const int depth = places.depth();
     const Conv2dSources<Places, ROWS / THREAD_ROWS, THREAD_ROWS> sources(places, tile_row + own);
     const auto fetch_rows = [&](T *tile, int base) {
 #pragma unroll
@@ -265,16 +392,9 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                 tile + Rows::at(own + s * THREAD_ROWS, own_depth), source,
                 [&](int i, int64_t &at) {
                     const int place = base + own_depth + i, tap = place / INNER;
-                    if constexpr (RUNS) {
-                        const int line = place / Run::SIZE, along = place % Run::SIZE - Run::LEAD;
-                        at = (sources.index[s] + line * WIDTH) * CHANNELS + along;
-                        return line < KERNEL && conv2d_inside(sources.y[s] + line, HEIGHT) &&
-                               conv2d_inside(sources.x[s] * CHANNELS + along, WIDTH * CHANNELS);
-                    } else {
-                        const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
-                        at = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + place % INNER;
-                        return sources.inside(s, tap_y, tap_x) && place < depth;
-                    }
+                    const int tap_y = places.tap_y(tap), tap_x = places.tap_x(tap);
+                    at = sources.pixel(s, tap_y, tap_x) * SOURCE_STRIDE + place % INNER;
+                    return sources.inside(s, tap_y, tap_x) && place < depth;
                 });
     };
     /* Forward, a filter's taps and channels are in memory in the order of the sum. */
@@ -287,12 +407,8 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
                     [&](int i, int64_t &at) {
                         const int place = base + own_depth + i;
                         const int filter = tile_col + own + s * THREAD_ROWS;
-                        const int line = (place - i % 2) / Run::SIZE; /* a pair shares its line */
-                        const int along = place - line * Run::SIZE - Run::LEAD;
-                        at = RUNS ? (filter * KERNEL + line) * Run::SEEN + along
-                                  : static_cast<int64_t>(filter) * TAPS * CHANNELS + place;
-                        return place < depth && filter < FILTERS &&
-                               (!RUNS || conv2d_inside(along, Run::SEEN));
+                        at = static_cast<int64_t>(filter) * TAPS * CHANNELS + place;
+                        return place < depth && filter < FILTERS;
                     });
         } else {
             constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
@@ -329,7 +445,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { POOL = /*@pool*/1/*@*/, SOURCE_STRIDE = /*@source_stride*/64/*@*/ };
         enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
         enum { SOURCE_VECTOR = /*@source_vector*/8/*@*/, WEIGHT_VECTOR = /*@weight_vector*/8/*@*/ };
-        enum { VECTOR = /*@vector*/2/*@*/ };
+        enum { VECTOR = /*@vector*/2/*@*/, LINES = /*@lines*/0/*@*/ };
     };
     Conv2dGather</*@dtype*/__nv_bfloat16/*@*/, /*@backward*/false/*@*/, Sizes> tile;
     tile.multiply(source, weight);
