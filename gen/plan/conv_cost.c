@@ -115,7 +115,8 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64
                    (images / together);
     double sources = lines ? conv_lines(w, images, tile, pool).read * (double)(w->width * inner)
                            : (double)images * window_reads(w, source, false, pool);
-    return sources * (double)launch->grid[1] * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
+    double weights = (double)(taps * inner * value_cols(out)) * size_of(weight);
+    return sources * (double)launch->grid[1] * size_of(source) + weights;
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */

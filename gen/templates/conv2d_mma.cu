@@ -259,11 +259,11 @@ template <class T, class Places, class Sizes> struct Conv2dLines {
             const bool there = image < Sizes::IMAGES && conv2d_inside(y, Sizes::HEIGHT);
             const T *from = source + (there ? image * Sizes::HEIGHT + y : 0) * int64_t{LINE};
             for (int d = threadIdx.x % 32 * 8; d < PITCH; d += 32 * 8)
-                conv2d_fetch<Sizes::SOURCE_VECTOR>(tile + line * PITCH + d, from,
-                                                   [&](int i, int64_t &at) {
-                                                       at = d + i - FRONT;
-                                                       return there && conv2d_inside(d + i - FRONT, LINE);
-                                                   });
+                conv2d_fetch<Sizes::SOURCE_VECTOR>(
+                    tile + line * PITCH + d, from, [&](int i, int64_t &at) {
+                        at = d + i - FRONT;
+                        return there && conv2d_inside(d + i - FRONT, LINE);
+                    });
         }
     }
     /* Filters from `first_filter` on, by lines as in the windows. */
