@@ -5,19 +5,6 @@
 #include "base/rounding.h"
 #include "graph/window.h"
 
-/* Needs each line, and each run in it, to begin at an even element. */
-bool conv_in_runs(const Value *x, const Window *w) {
-    int64_t channels = value_cols(x);
-    bool dense = !x->plane && x->row_stride == channels;
-    bool even = x->offset % 2 == 0 && w->width * channels % 2 == 0 && w->stride * channels % 2 == 0;
-    bool few = value_elements(x) < INT32_MAX / 2;
-    return dtype_bytes(x->dtype) == 2 && dense && even && few && channels % 8 != 0;
-}
-
-int64_t conv_run(const Window *w, int64_t channels) {
-    return ceil_div(w->padding * channels % 2 + w->kernel * channels, 2) * 2;
-}
-
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
 /* Number of taps inside the image, of the first `places` windows along one axis. */
@@ -28,19 +15,6 @@ static double taps_inside(const Window *w, int64_t size, int64_t places) {
             int64_t at = i * w->stride - w->padding + tap;
             inside += at >= 0 && at < size;
         }
-    return (double)inside;
-}
-
-/* The same for windows that are read in pairs: elements of a line that their runs cover. */
-static double runs_inside(const Window *w, int64_t channels, int64_t places) {
-    int64_t inside = 0, width = w->width * channels, lead = w->padding * channels % 2;
-    for (int64_t i = 0; i < places; i++) {
-        int64_t begin = (i * w->stride - w->padding) * channels - lead;
-        int64_t end = begin + conv_run(w, channels);
-        begin = begin > 0 ? begin : 0;
-        end = end < width ? end : width;
-        inside += end > begin ? end - begin : 0;
-    }
     return (double)inside;
 }
 
@@ -65,11 +39,10 @@ ConvLines conv_lines(const Window *w, int64_t images, int64_t tile, int64_t pool
 }
 
 /* Elements that the windows over an image see, without windows outside whole pooling windows. */
-static double window_reads(const Window *w, const Value *x, bool runs, int64_t pool) {
+static double window_reads(const Window *w, const Value *x, int64_t pool) {
     int64_t high = window_out_height(w) / pool * pool, wide = window_out_width(w) / pool * pool;
-    double lines = taps_inside(w, w->height, high);
-    return lines * (runs ? runs_inside(w, value_cols(x), wide)
-                         : taps_inside(w, w->width, wide) * (double)value_cols(x));
+    double taps = taps_inside(w, w->height, high) * taps_inside(w, w->width, wide);
+    return taps * (double)value_cols(x);
 }
 
 static double result_bytes(const Launch *launch, const Value *v) {
@@ -114,18 +87,21 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64
                                backward ? w->stride : 1, tile) *
                    (images / together);
     double sources = lines ? conv_lines(w, images, tile, pool).read * (double)(w->width * inner)
-                           : (double)images * window_reads(w, source, false, pool);
+                           : (double)images * window_reads(w, source, pool);
     double weights = (double)(taps * inner * value_cols(out)) * size_of(weight);
     return sources * (double)launch->grid[1] * size_of(source) + weights;
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-double conv_weight_grad_bytes(const Op *op, const Launch *launch) {
+double conv_weight_grad_bytes(const Op *op, const Launch *launch, int64_t tile, bool lines) {
     const Window *w = &op->attr.window;
     const Value *x = launch->arg[0], *dy = launch->arg[1];
-    double images = (double)(value_rows(x) / (w->height * w->width));
-    double gathered = images * window_reads(w, x, conv_in_runs(x, w), 1) * size_of(x);
-    return (double)(value_bytes(dy) * launch->grid[1]) + gathered * (double)launch->grid[0] +
-           result_bytes(launch, launch->arg[2]);
+    int64_t images = value_rows(x) / (w->height * w->width);
+    double gathered = (double)images * window_reads(w, x, 1);
+    if (lines)
+        gathered = conv_lines(w, images, tile, 1).read * (double)(w->width * value_cols(x)) *
+                   (double)launch->grid[1];
+    return (double)(value_bytes(dy) * launch->grid[1]) +
+           gathered * size_of(x) * (double)launch->grid[0] + result_bytes(launch, launch->arg[2]);
 }

@@ -4,14 +4,10 @@
 
 #include "plan/launch.h"
 
-/* Whether the weight's gradient on tensor cores reads a window's part of a line of x as a run of
- * pairs (conv2d_mma.cu), and the elements in such a run. */
-bool conv_in_runs(const Value *x, const Window *);
-int64_t conv_run(const Window *, int64_t channels);
 /* How many of an axis's `size` places belong to one phase of a strided convolution's input
  * gradient. */
 int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase);
-/* Image lines that the tiles of a forward kernel copy, if it multiplies from whole lines
+/* Image lines that the tiles copy, where a kernel multiplies from whole lines
  * (conv2d_mma.cu): the most that a tile has room for, and all those read. */
 typedef struct {
     int64_t most;
@@ -22,6 +18,6 @@ ConvLines conv_lines(const Window *, int64_t images, int64_t tile, int64_t pool)
  * `pool`: side of the pooling windows over the result, 1 for none; places outside whole windows are
  * not computed; `lines`: the kernel multiplies from whole lines. */
 double conv_gather_bytes(const Op *, const Launch *, int64_t tile, int64_t pool, bool lines);
-double conv_weight_grad_bytes(const Op *, const Launch *);
+double conv_weight_grad_bytes(const Op *, const Launch *, int64_t tile, bool lines);
 
 #endif

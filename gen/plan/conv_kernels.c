@@ -32,6 +32,8 @@ enum {
     FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
     WGMMA_DEPTH = 64,
     LEAST_STAGES = 2,
+    MOST_LINES_COLS = 192,       /* of such a tile */
+    LINES_DEPTH = 128,           /* places of a tile of a weight's gradient from image lines */
     MOST_LINES_BYTES = 96 << 10, /* of a block that multiplies from image lines: two run at once */
     MOST_STAGES = 4,       /* tiles in shared memory: enough to hide the latency of memory */
     MOST_WGMMA_STAGES = 3  /* with the widest tiles, two blocks fit a multiprocessor */
@@ -152,11 +154,6 @@ static void choose_stages(Conv *c, int64_t sums) {
     c->stages = steps < LEAST_STAGES ? LEAST_STAGES : steps > most ? most : steps;
 }
 
-/* Elements that one access may move of the parts of x that windows see. */
-static int64_t window_vector(const Conv *c) {
-    return conv_in_runs(c->x, &c->op->attr.window) ? 2 : vector_of(c->x);
-}
-
 static bool in_pairs(const Value *v) {
     return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
 }
@@ -182,6 +179,49 @@ static const char *template_of(const Conv *c) {
     if (c->wgmma)
         return "conv2d_wgmma.cu";
     return c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu";
+}
+
+/* ---- kernels that multiply from image lines (Conv2dLines) ------------------------------------- */
+
+/* Elements of a line that a window reads. */
+static int64_t line_run(const Conv *c) {
+    const Window *w = &c->op->attr.window;
+    return round_up(w->padding * c->channels % 2 + w->kernel * c->channels, 8);
+}
+
+/* Elements of a line in shared memory. */
+static int64_t line_pitch(const Conv *c) {
+    const Window *w = &c->op->attr.window;
+    int64_t before = w->padding * c->channels, front = round_up(before, 8);
+    int64_t wide = window_out_width(w) / c->pool * c->pool;
+    int64_t end = front - before - before % 2 + (wide - 1) * w->stride * c->channels + line_run(c);
+    return round_up(larger(end, front + w->width * c->channels), 8);
+}
+
+/* Elements that one access may move of whole lines of x. */
+static int64_t line_vector(const Conv *c) {
+    int64_t line = c->op->attr.window.width * c->channels;
+    return (c->x->offset | line) % 8 == 0 ? 8 : (c->x->offset | line) % 2 == 0 ? 2 : 1;
+}
+
+/* Bytes of shared memory for a tile of `places`. */
+static int64_t lines_shared(const Conv *c, int64_t lines) {
+    if (c->op->kind == OP_conv2d_weight_grad)
+        return 4 * (LINES_DEPTH * (c->rows + 8 + 2) + lines * line_pitch(c));
+    int64_t depth = round_up(c->op->attr.window.kernel * line_run(c), 16);
+    return 2 * (c->cols * (depth + 8) + lines * line_pitch(c));
+}
+
+/* Where channels fill no vectors, whole lines do better: sets how many a tile of `places` needs, if
+ * they fit. */
+static void choose_lines(Conv *c, int64_t places) {
+    bool dense = !c->x->plane && c->x->row_stride == c->channels;
+    if (c->backward || !c->tensor_cores || dtype_bytes(c->x->dtype) != 2 || !dense ||
+        c->channels % 8 == 0)
+        return;
+    int64_t most = conv_lines(&c->op->attr.window, c->images, places, c->pool).most;
+    if (lines_shared(c, most) <= MOST_LINES_BYTES)
+        c->lines = most;
 }
 
 /* ---- filling --------------------------------------------------------------------------------- */
@@ -248,34 +288,6 @@ static int64_t row_holders(const Conv *c, Share share) {
     return count;
 }
 
-/* Bytes of shared memory of a tile that multiplies from `lines` image lines (Conv2dLines). */
-static int64_t lines_shared(const Conv *c, int64_t lines) {
-    const Window *w = &c->op->attr.window;
-    int64_t before = w->padding * c->channels, seen = before % 2 + w->kernel * c->channels;
-    int64_t run = ceil_div(seen, 8) * 8, front = ceil_div(before, 8) * 8;
-    int64_t weights = ceil_div(w->kernel * run, 16) * 16 + 8;
-    int64_t end = front - before - before % 2 + (c->wide - 1) * w->stride * c->channels + run;
-    int64_t pitch = ceil_div(larger(end, front + w->width * c->channels), 8) * 8;
-    return 2 * (c->cols * weights + lines * pitch);
-}
-
-/* Where channels fill no vectors, whole lines do better: sets how many a tile needs, if they fit. */
-static void choose_lines(Conv *c) {
-    bool dense = !c->x->plane && c->x->row_stride == c->channels;
-    if (c->backward || !c->tensor_cores || dtype_bytes(c->x->dtype) != 2 || !dense ||
-        c->channels % 8 == 0)
-        return;
-    int64_t most = conv_lines(&c->op->attr.window, c->images, c->rows, c->pool).most;
-    if (lines_shared(c, most) <= MOST_LINES_BYTES)
-        c->lines = most;
-}
-
-/* Elements that one access may move of whole lines of x. */
-static int64_t line_vector(const Conv *c) {
-    int64_t line = c->op->attr.window.width * c->channels;
-    return (c->x->offset | line) % 8 == 0 ? 8 : (c->x->offset | line) % 2 == 0 ? 2 : 1;
-}
-
 /* Sets which part of the result a thread holds, as in the templates. */
 static void lay_epilogue(Kernel *k, const Conv *c) {
     int64_t window = c->pool * c->pool;
@@ -307,13 +319,6 @@ bool op_finds_windows(const Op *op, const Op *reader) {
            w->kernel == 2 && value_rows(reader->in[0]) == value_rows(op->out[0]);
 }
 
-/* Columns that the weight's gradient gathers. */
-static int64_t gathered_columns(const Conv *c) {
-    const Window *w = &c->op->attr.window;
-    return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)
-                                                    : value_elements(c->w) / c->filters;
-}
-
 /* The largest number of products that a gather adds up for a result. */
 static int64_t gathered_depth(const Conv *c) {
     const Window *w = &c->op->attr.window;
@@ -329,7 +334,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c) {
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
     choose_stages(c, gathered_depth(c));
-    choose_lines(c);
+    choose_lines(c, c->rows);
     Filling f = conv_filling(plan, c, "gather");
     fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
@@ -437,7 +442,7 @@ static int64_t blocks_of_enough_warps(const Plan *plan, const Conv *c) {
  * more to add up. There are enough blocks if the places are enough for that. The price knows nothing
  * of waits for single elements; then there are as many parts as warps can be at work. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
-    bool vectors = c->tensor_cores && (c->y->plane || window_vector(c) > 1);
+    bool vectors = c->tensor_cores && (c->y->plane || c->lines || vector_of(c->x) > 1);
     int64_t most = ceil_div(value_rows(c->y), vectors ? LEAST_PART_IN_VECTORS : LEAST_PART);
     int64_t enough = blocks_of_enough_warps(plan, c) / tiles;
     if (c->tensor_cores && !vectors)
@@ -483,8 +488,13 @@ static void fill_mma(Filling *f, const Conv *c) {
     bool planes = c->y->plane != 0;
     f->kernel.shared_bytes = c->stages * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
                                                  : flat_tile(c, c->rows) + flat_tile(c, c->cols));
+    if (c->lines)
+        f->kernel.shared_bytes = lines_shared(c, c->lines);
+    fill_int(f, "lines", c->lines);
     fill_int(f, "source_vector",
-             planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
+             c->lines ? line_vector(c)
+             : planes ? places_at_once(c->x, reads_own_place(c))
+                      : vector_of(c->x));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
 }
 
@@ -511,6 +521,16 @@ static void choose_weight_tile(Conv *c, int64_t columns) {
         c->rows = 32; /* wider tiles have more threads than such rows have accesses */
 }
 
+/* From image lines: sets the columns, and a tile that has all of them if it can. */
+static int64_t choose_weight_lines(Conv *c) {
+    int64_t columns = c->op->attr.window.kernel * line_run(c);
+    c->pool = 1;
+    c->rows = c->filters > 64 ? 128 : c->filters > 32 ? 64 : 32;
+    c->cols = smaller(round_up(columns, 32), MOST_LINES_COLS);
+    choose_lines(c, LINES_DEPTH);
+    return c->lines ? columns : value_elements(c->w) / c->filters;
+}
+
 /* Results are filters by columns, and columns have the grid's second dimension. */
 static void check_columns(const Plan *plan, const Conv *c, int64_t columns) {
     if (ceil_div(columns, c->cols) > MOST_GRID_Y)
@@ -524,13 +544,14 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Program *p = plan->program;
     const Op *op = group->ops[0];
     Conv c = conv_of(plan, group, op->in[0], op->out[0], op->in[1]);
-    int64_t columns = gathered_columns(&c), places = value_rows(c.y);
-    choose_weight_tile(&c, columns);
+    int64_t columns = choose_weight_lines(&c), places = value_rows(c.y);
+    if (!c.lines)
+        choose_weight_tile(&c, columns);
     check_columns(plan, &c, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
-    if (c.y->plane)
-        part_places = ceil_div(part_places, PLACES_AT_ONCE) * PLACES_AT_ONCE;
+    if (c.y->plane || c.lines)
+        part_places = round_up(part_places, c.lines ? LINES_DEPTH : PLACES_AT_ONCE);
     int64_t parts = ceil_div(places, part_places);
     choose_stages(&c, part_places);
     const Value *to = c.w;
@@ -548,7 +569,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     fill_reads(&f, "dy", c.y);
     fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);
     fill_grid(&f, across, down, parts);
-    fill_cost(&f, conv_weight_grad_bytes(op, &f.launch), op_flops(op));
+    fill_cost(&f, conv_weight_grad_bytes(op, &f.launch, LINES_DEPTH, c.lines > 0), op_flops(op));
     cover(&f, &c, value_elements(to));
     fill_finish(plan, entry, &f, op);
     if (parts > 1)

@@ -4,7 +4,7 @@
 #include "plan/skeleton.h"
 #include "plan/work.h"
 
-enum { MAX_HOLES = 24 };
+enum { MAX_HOLES = 28 };
 
 Filling filling_new(const Plan *plan, const Op *op, const char *template_name, const char *kernel) {
     Arena *arena = plan->program->arena;

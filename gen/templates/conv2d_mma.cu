@@ -13,23 +13,24 @@
  * filters; in weight_grad with planes, places) start at multiples of 16 bytes, and then the parts
  * of weight_grad do too; otherwise 1. out_vector is 2 if pairs of the result are aligned, otherwise
  * 1. FLOPs, bytes and the epilogue are those of conv2d_fma.cu; the epilogue's `vector` is 2 or 1.
- * Forward, `lines` may be above 0 for dense 16-bit images. Then a tile copies the image lines that
- * its windows see to shared memory, `lines` of them at most, and multiplies from there
- * (Conv2dLines); source_vector is 8, 2 or 1, as whole lines are aligned, and
+ * In forward and weight_grad, `lines` may be above 0 for dense 16-bit images. Then a tile copies the
+ * image lines that its windows see to shared memory, `lines` of them at most, and multiplies from
+ * there (Conv2dLines); source_vector is 8, 2 or 1, as whole lines are aligned. cols of weight_grad
+ * are a multiple of 32, its parts of 128 places, the depth of its tiles.
  *     gather       shared 2 * (cols * Conv2dLines::WEIGHTS + lines * Conv2dLines::PITCH) bytes
- * In weight_grad source_vector may be 2, for dense 16-bit images of fewer than 2^30 elements with
- * width * channels and stride * channels even. Then the part of an image line that a window sees is
- * read in pairs, and taps and channels are counted in runs (Conv2dRun).
+ *     weight_grad  shared 4 * (128 * (rows + 8 + 2) + lines * Conv2dLines::PITCH) bytes
  *
  * Two rows of warps share a tile; each warp computes 32 columns. Tiles are copied to shared memory
  * stages - 1 steps ahead: by cp.async for whole vectors or pairs, otherwise element by element. In
  * `deep` tiles the depth is the inner dimension, in `flat` tiles the outer one, as in memory. Rows
  * of tiles are padded, which keeps ldmatrix free of bank conflicts. Every sum runs in a fixed
  * order; there are no atomics. */
+#include "conv2d_lines.cuh"
 #include "conv2d_tiles.cuh"
 #include "runtime/kernel.cuh"
 
 //@prelude conv2d_tiles.cuh
+//@prelude conv2d_lines.cuh
 
 //@prelude
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
@@ -113,40 +114,6 @@ template <class T, int N> struct Conv2dTile<T, N, true> {
     }
 };
 
-/* Fills 16 bytes of a tile. Element i is from[at] if find(i, at) returns true (it sets `at`), else
- * zero. Groups of VECTOR elements are contiguous in memory, and inside or outside together. */
-template <int VECTOR, class T, class Find>
-static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find find) {
-    constexpr int ELEMENTS = 16 / sizeof(T);
-    int64_t at = 0;
-    if constexpr (VECTOR == ELEMENTS) {
-        const bool inside = find(0, at);
-        cp_async_16(to, from + (inside ? at : 0), inside); /* aligned in either case */
-    } else if constexpr (VECTOR == 2) {
-#pragma unroll
-        for (int pair = 0; pair < ELEMENTS / 2; pair++) {
-            /* Neighbouring threads use different banks. */
-            const int i = (pair + threadIdx.x / 4) % (ELEMENTS / 2) * 2;
-            const bool inside = find(i, at);
-            cp_async_4(to + i, from + at, inside);
-        }
-    } else {
-        Vec<T, ELEMENTS> values;
-#pragma unroll
-        for (int i = 0; i < ELEMENTS; i++)
-            values[i] = find(i, at) ? from[at] : convert<T>(0.0f);
-        store_vec(to, values);
-    }
-}
-
-/* The part of a line of a dense image that a window sees, which is contiguous in memory. Read in
- * pairs, a run begins LEAD elements early, at an even element. weight_grad does not store the
- * columns of dw of elements outside the window. */
-template <class Sizes> struct Conv2dRun {
-    static constexpr int CHANNELS = Sizes::CHANNELS, SEEN = Sizes::KERNEL * CHANNELS;
-    static constexpr int LEAD = Sizes::PADDING * CHANNELS % 2, SIZE = (LEAD + SEEN + 1) / 2 * 2;
-};
-
 /* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the
  * warp's first. */
 template <class Rows, class Cols, int ROW_TILES, class T>
@@ -203,90 +170,6 @@ conv2d_product(float (&sums)[ROW_TILES][4][4], int row, int col, int begin, int 
 //@end
 
 //@body gather
-/* The image lines that a tile's windows see, in shared memory: PITCH elements each, zeros around the
- * image's. Every image counts OF_IMAGE lines, those of its padding included, so that no two images
- * share one; the tile has those from `first` on. A window sees RUN elements of a line, in groups of
- * 8, as mma.sync takes them, the first LEAD elements before the window. What is not in the window is
- * multiplied by zeros of the filter. */
-template <class T, class Places, class Sizes> struct Conv2dLines {
-    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
-    static constexpr int CHANNELS = Sizes::CHANNELS, STEP = STRIDE * CHANNELS; /* to the next place */
-    static constexpr int COLS = Sizes::COLS, WARPS = COLS / 16;
-    static constexpr int OVERLAP = KERNEL > STRIDE ? KERNEL - STRIDE : 0;
-    static constexpr int OF_IMAGE = Places::TO_HEIGHT * STRIDE + OVERLAP;
-    static constexpr int LEAD = PADDING * CHANNELS % 2, SEEN = KERNEL * CHANNELS;
-    static constexpr int GROUPS = (LEAD + SEEN + 7) / 8, RUN = GROUPS * 8; /* of a line */
-    static constexpr int DEPTH = (KERNEL * RUN + 15) / 16 * 16, WEIGHTS = DEPTH + 8; /* per filter */
-    static constexpr int LINE = Sizes::WIDTH * CHANNELS, FRONT = (PADDING * CHANNELS + 7) / 8 * 8;
-    static constexpr int ORIGIN = FRONT - PADDING * CHANNELS - LEAD; /* where place 0 begins */
-    static constexpr int END = ORIGIN + (Places::TO_WIDTH - 1) * STEP + RUN;
-    static constexpr int PITCH = ((END > FRONT + LINE ? END : FRONT + LINE) + 7) / 8 * 8;
-
-    T *const tile;
-    const Places &places;
-    const int first;
-
-    __device__ __forceinline__ Conv2dLines(T *tile, const Places &places, int first_row)
-        : tile(tile), places(places), first(line_of(place_of(first_row))) {}
-
-    /* Rows after the last place are computed like it. */
-    __device__ __forceinline__ int place_of(int row) const {
-        return min(places.place_of_row(row), places.count() - 1);
-    }
-    __device__ __forceinline__ int line_of(int place) const {
-        const int image = place / places.of_image, in_image = place % places.of_image;
-        return image * OF_IMAGE + in_image / places.wide * STRIDE;
-    }
-    /* What lane 0 to 3 multiplies first for a row. */
-    __device__ __forceinline__ const T *window(int row) const {
-        const int place = place_of(row), x = place % places.wide;
-        return tile + (line_of(place) - first) * PITCH + ORIGIN + x * STEP + threadIdx.x % 4 * 2;
-    }
-    /* Its pair in group g of a window's. */
-    static __device__ __forceinline__ unsigned pair(const T *window, int g) {
-        const T *at = window + g / GROUPS * PITCH + g % GROUPS * 8;
-        if constexpr (STEP % 2 == 0) {
-            return *reinterpret_cast<const unsigned *>(at);
-        } else {
-            const uint16_t *half = reinterpret_cast<const uint16_t *>(at);
-            return half[0] | static_cast<unsigned>(half[1]) << 16;
-        }
-    }
-    __device__ __forceinline__ void fetch(const T *source, int last_row) const {
-        const int count = line_of(place_of(last_row)) - first + KERNEL;
-        for (int line = threadIdx.x / 32; line < count; line += WARPS) {
-            const int image = (first + line) / OF_IMAGE, y = (first + line) % OF_IMAGE - PADDING;
-            const bool there = image < Sizes::IMAGES && conv2d_inside(y, Sizes::HEIGHT);
-            const T *from = source + (there ? image * Sizes::HEIGHT + y : 0) * int64_t{LINE};
-            for (int d = threadIdx.x % 32 * 8; d < PITCH; d += 32 * 8)
-                conv2d_fetch<Sizes::SOURCE_VECTOR>(
-                    tile + line * PITCH + d, from, [&](int i, int64_t &at) {
-                        at = d + i - FRONT;
-                        return there && conv2d_inside(d + i - FRONT, LINE);
-                    });
-        }
-    }
-    /* Filters from `first_filter` on, by lines as in the windows. */
-    static __device__ __forceinline__ void fetch_weights(T *to, const T *weight, int first_filter) {
-        const int warp = threadIdx.x / 32;
-        for (int d = threadIdx.x % 32 * 2; d < DEPTH; d += 32 * 2) {
-            const int line = d / RUN, along = d % RUN - LEAD;
-            const T *from = weight + (first_filter * KERNEL + line) * SEEN + along;
-            const bool first = line < KERNEL && conv2d_inside(along, SEEN);
-            const bool second = line < KERNEL && conv2d_inside(along + 1, SEEN);
-#pragma unroll
-            for (int s = 0; s < COLS / WARPS; s++) {
-                const int col = warp + s * WARPS;
-                const bool there = Sizes::FILTERS % COLS == 0 || first_filter + col < Sizes::FILTERS;
-                Vec<T, 2> values;
-                values[0] = load_if(there && first, from, col * KERNEL * SEEN);
-                values[1] = load_if(there && second, from, col * KERNEL * SEEN + 1);
-                store_vec(to + col * WEIGHTS + d, values);
-            }
-        }
-    }
-};
-
 /* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
  * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
@@ -333,7 +216,7 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply_lines(const T *__restrict__ source,
     using Lines = Conv2dLines<T, Places, Sizes>;
     constexpr int GROUPS = Lines::KERNEL * Lines::GROUPS, PITCH = Lines::WEIGHTS;
     DYNAMIC_SHARED(T, weights); /* [COLS] */
-    const Lines lines(weights + COLS * PITCH, places, tile_row);
+    const Lines lines(weights + COLS * PITCH, places, tile_row, places.count() - 1);
     lines.fetch(source, tile_row + ROWS - 1);
     cp_async_commit();
     Lines::fetch_weights(weights, weight, tile_col);
@@ -341,7 +224,7 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply_lines(const T *__restrict__ source,
     const T *windows[2 * ROW_TILES];
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++)
-        windows[r] = lines.window(tile_row + warp_row + r * 8 + lane / 4);
+        windows[r] = lines.tile + lines.window(tile_row + warp_row + r * 8 + lane / 4) + lane % 4 * 2;
     const T *own = weights + (warp_col + lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * 8;
     cp_async_wait<0>();
     __syncthreads();
@@ -354,8 +237,11 @@ Conv2dGather<T, BACKWARD, Sizes>::multiply_lines(const T *__restrict__ source,
         for (int m = 0; m < ROW_TILES; m++) {
             unsigned a[4];
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                a[i] = g + i / 2 < GROUPS ? Lines::pair(windows[2 * m + i % 2], g + i / 2) : 0;
+            for (int i = 0; i < 4; i++) {
+                const int group = g + i / 2;
+                const T *line = windows[2 * m + i % 2] + group / Lines::GROUPS * Lines::PITCH;
+                a[i] = group < GROUPS ? Lines::pair(line + group % Lines::GROUPS * 8) : 0;
+            }
 #pragma unroll
             for (int n = 0; n < 4; n++)
                 Conv2dMma<T>::multiply(sums[m][n], a, b[n / 2] + n % 2 * 2);
@@ -582,6 +468,82 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 //@end
 
 //@body weight_grad
+/* sums (filters x columns) of a tile of dw over the places from `begin` up to `end`, from image lines.
+ * Columns are those of Conv2dLines: RUN per line. Neighbouring places have no neighbouring elements,
+ * so pairs of columns are read, for two places each. Of 16 columns, sums[m][n] has the even ones for
+ * even n, and the odd ones for odd n. */
+template <class T, class Places, class Sizes, int ROW_TILES>
+static __device__ __forceinline__ void
+conv2d_dw_lines(float (&sums)[ROW_TILES][4][4], const T *x, const T *dy, int row, int col, int begin,
+                int end) {
+    using Lines = Conv2dLines<T, Places, Sizes>;
+    using Rows = Conv2dTile<T, Sizes::ROWS, true>;
+    constexpr int DEPTH = 128, ROW_CHUNKS = Sizes::ROWS / 8, THREADS = 2 * Sizes::COLS;
+    constexpr int ROWS_SIZE = DEPTH * Rows::PITCH, SIZE = ROWS_SIZE + Sizes::LINES * Lines::PITCH;
+    DYNAMIC_SHARED(T, tiles); /* [2][SIZE]: dy, and the lines */
+    int *windows = reinterpret_cast<int *>(tiles + 2 * SIZE); /* [2][DEPTH]: of the places */
+    const Places places(0);
+    const int first_row = blockIdx.x * Sizes::ROWS, first_col = blockIdx.y * Sizes::COLS;
+    const int lane = threadIdx.x % 32;
+    int columns[2];
+#pragma unroll
+    for (int n = 0; n < 2; n++) {
+        const int column = first_col + col + n * 16 + lane / 4 * 2;
+        columns[n] = column < Lines::KERNEL * Lines::RUN
+                         ? column / Lines::RUN * Lines::PITCH + column % Lines::RUN
+                         : 0;
+    }
+    const auto fetch = [&](int step) {
+        const int base = begin + step * DEPTH;
+        T *tile = tiles + step % 2 * SIZE;
+        const Lines lines(tile + ROWS_SIZE, places, base, end - 1);
+        lines.fetch(x, base + DEPTH - 1);
+        for (int d = threadIdx.x; d < DEPTH; d += THREADS)
+            windows[step % 2 * DEPTH + d] = lines.window(base + d);
+        for (int e = threadIdx.x; e < DEPTH * ROW_CHUNKS; e += THREADS) {
+            const int d = e / ROW_CHUNKS, own = e % ROW_CHUNKS * 8, filter = first_row + own;
+            conv2d_fetch<Sizes::DY_VECTOR>(tile + Rows::at(own, d), dy, [&](int i, int64_t &at) {
+                at = (base + d) * int64_t{Sizes::DY_STRIDE} + filter + i;
+                return base + d < end && filter + i < Sizes::FILTERS;
+            });
+        }
+        cp_async_commit();
+    };
+    fetch(0);
+    for (int step = 0; begin + step * DEPTH < end; step++) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
+        if (begin + (step + 1) * DEPTH < end)
+            fetch(step + 1);
+        const T *tile = tiles + step % 2 * SIZE;
+        const int *own = windows + step % 2 * DEPTH + lane % 4 * 2;
+#pragma unroll 2
+        for (int d = 0; d < DEPTH; d += 16) {
+            unsigned a[ROW_TILES][4];
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++)
+                Rows::rows(a[m], tile + Rows::at(row + m * 16, d));
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                unsigned b[2][2]; /* of even columns, of odd ones */
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+                    const T *lines = tile + ROWS_SIZE + columns[n];
+                    const unsigned first = Lines::pair(lines + own[d + k * 8]);
+                    const unsigned second = Lines::pair(lines + own[d + k * 8 + 1]);
+                    b[0][k] = (first & 0xffff) | second << 16;
+                    b[1][k] = first >> 16 | (second & 0xffff0000);
+                }
+#pragma unroll
+                for (int m = 0; m < ROW_TILES; m++) {
+                    Conv2dMma<T>::multiply(sums[m][n * 2], a[m], b[0]);
+                    Conv2dMma<T>::multiply(sums[m][n * 2 + 1], a[m], b[1]);
+                }
+            }
+        }
+    }
+}
+
 /* Computes one tile of dw, or of a part of it. */
 template <class T, bool PLANES, bool ACCUMULATE, class Sizes, class G>
 static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
@@ -595,10 +557,10 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR, DY_VECTOR = Sizes::DY_VECTOR;
     constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    using Run = Conv2dRun<Sizes>;
-    constexpr bool RUNS = !PLANES && SOURCE_VECTOR == 2;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw; those of the sums: */
-    constexpr int GATHERED = RUNS ? KERNEL * Run::SIZE : COLUMNS;
+    using Places = Conv2dPlaces<false, Sizes>;
+    using Lines = Conv2dLines<T, Places, Sizes>;
+    constexpr bool BY_LINES = Sizes::LINES > 0;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
     constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
     constexpr int CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
     /* Neighbours in memory are places with PLANES, else filters and channels. */
@@ -634,23 +596,23 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
             conv2d_fetch<SOURCE_VECTOR>(tile + Cols::at(col, d), x, [&](int i, int64_t &at) {
                 const int place = base + d + (PLANES ? i : 0);
                 const int column = first_col + col + (PLANES ? 0 : i), tap = column / CHANNELS;
-                const int line = RUNS ? column / Run::SIZE : tap / KERNEL;
-                const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, line);
-                const int w = axis.source(place % OUT_WIDTH, RUNS ? 0 : tap % KERNEL);
-                const int along = w * CHANNELS + column % Run::SIZE - Run::LEAD; /* in the run */
-                at = RUNS ? (place / IMAGE_PLACES * HEIGHT + h) * WIDTH * CHANNELS + along
-                          : image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-                return place < end && column < GATHERED && conv2d_inside(h, HEIGHT) &&
-                       (RUNS ? conv2d_inside(along, WIDTH * CHANNELS) : conv2d_inside(w, WIDTH));
+                const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
+                const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
+                at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                    place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+                return place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                       conv2d_inside(w, WIDTH);
             });
         }
     };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
     float sums[ROW_TILES][4][4] = {};
-    conv2d_product<T, Rows, Cols, Sizes::STAGES>(sums, warp_row, warp_col, begin, end, fetch_rows,
-                                                 fetch_cols);
+    if constexpr (BY_LINES)
+        conv2d_dw_lines<T, Places, Sizes>(sums, x, dy, warp_row, warp_col, begin, end);
+    else
+        conv2d_product<T, Rows, Cols, Sizes::STAGES>(sums, warp_row, warp_col, begin, end, fetch_rows,
+                                                     fetch_cols);
 
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
@@ -660,15 +622,16 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
         for (int n = 0; n < 4; n++) {
             const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
             const float *pair = &sums[r / 2][n][r % 2 * 2];
-            if (filter < FILTERS && !RUNS)
+            if (filter < FILTERS && !BY_LINES)
                 conv2d_store<ACCUMULATE, Sizes::OUT_VECTOR>(dw + row * COLUMNS + column, pair[0],
                                                             pair[1], COLUMNS - column);
 #pragma unroll
-            for (int j = 0; j < (RUNS ? 2 : 0); j++) {
-                const int line = (column + j) / Run::SIZE;
-                const int along = (column + j) % Run::SIZE - Run::LEAD;
-                if (filter < FILTERS && line < KERNEL && conv2d_inside(along, Run::SEEN))
-                    conv2d_store<ACCUMULATE, 1>(dw + row * COLUMNS + line * Run::SEEN + along,
+            for (int j = 0; j < (BY_LINES ? 2 : 0); j++) {
+                const int own = warp_col + n / 2 * 16 + lane % 4 * 4 + j * 2 + n % 2;
+                const int line = (first_col + own) / Lines::RUN;
+                const int along = (first_col + own) % Lines::RUN - Lines::LEAD;
+                if (filter < FILTERS && line < KERNEL && conv2d_inside(along, Lines::SEEN))
+                    conv2d_store<ACCUMULATE, 1>(dw + row * COLUMNS + line * Lines::SEEN + along,
                                                 pair[j], 0, 1);
             }
         }
@@ -691,6 +654,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
         enum { PART_PLACES = /*@part_places*/2048/*@*/, SOURCE_VECTOR = /*@source_vector*/8/*@*/ };
         enum { DY_VECTOR = /*@dy_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/ };
+        enum { LINES = /*@lines*/0/*@*/, POOL = 1 };
     };
     constexpr bool PLANES = /*@planes*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
     conv2d_dw_tile</*@dtype*/__nv_bfloat16/*@*/, PLANES, ACCUMULATE, Sizes>(x, dy, dw);
