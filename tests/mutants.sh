@@ -313,7 +313,9 @@ mutant window_of_a_neighbour_wgmma gen/templates/conv2d_windows.cuh \
     'in_window = row / TOGETHER % WINDOW;' 'in_window = (row + 1) / TOGETHER % WINDOW;' \
     tests/runtime/repeat.sh without_fused_pools
 mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
-    'window + g / GROUPS * PITCH' 'window' $oracle cnn
+    '+ group / Lines::GROUPS * Lines::PITCH' '' $oracle cnn
+mutant conv_dw_of_one_line gen/templates/conv2d_mma.cu \
+    'column / Lines::RUN * Lines::PITCH + column' 'column' $oracle cnn
 mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
     'parts_ms(plan, c, tiles, parts) < parts_ms' '0 * parts_ms(plan, c, tiles, parts) > parts_ms' build/unit/test_planes
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \

@@ -32,11 +32,11 @@ enum {
     FMA_DEPTH = 16,         /* of a tile: elements along the inner dimension */
     WGMMA_DEPTH = 64,
     LEAST_STAGES = 2,
-    MOST_LINES_COLS = 192,       /* of such a tile */
+    MOST_STAGES = 4,             /* tiles in shared memory: enough to hide the latency of memory */
     LINES_DEPTH = 128,           /* places of a tile of a weight's gradient from image lines */
+    MOST_LINES_COLS = 192,       /* of such a tile */
     MOST_LINES_BYTES = 96 << 10, /* of a block that multiplies from image lines: two run at once */
-    MOST_STAGES = 4,       /* tiles in shared memory: enough to hide the latency of memory */
-    MOST_WGMMA_STAGES = 3  /* with the widest tiles, two blocks fit a multiprocessor */
+    MOST_WGMMA_STAGES = 3        /* with the widest tiles, two blocks fit a multiprocessor */
 };
 
 enum {
@@ -345,8 +345,8 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c) {
         f.kernel.shared_bytes = wgmma_shared(c) > exchanged ? wgmma_shared(c) : exchanged;
     } else if (c->tensor_cores) {
         int64_t weights = c->backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
-        f.kernel.shared_bytes = c->lines ? lines_shared(c, c->lines)
-                                         : c->stages * (deep_tile(c, c->rows) + weights);
+        f.kernel.shared_bytes =
+            c->lines ? lines_shared(c, c->lines) : c->stages * (deep_tile(c, c->rows) + weights);
         fill_int(&f, "source_vector", c->lines ? line_vector(c) : vector_of(source));
         fill_int(&f, "lines", c->lines);
         fill_int(&f, "weight_vector", vector_of(c->w));
@@ -390,7 +390,8 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c) {
     fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, blocks * ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), 1);
     double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols, 1, false) + results, op_flops(c->op));
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols, 1, false) + results,
+              op_flops(c->op));
     cover(&f, c, value_elements(out));
     fill_finish(plan, entry, &f, c->op);
 }

@@ -34,7 +34,9 @@ static const Shape shapes[] = {
     {3, 20, 20, 4, 8, 3, 1, 1, 0, true, false},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false, false},
     {8, 33, 33, 3, 8, 3, 2, 1, 0, false, false}, /* an odd number of columns, in parts */
     {3, 11, 14, 3, 40, 7, 2, 3, 0, true, false},  {2, 9, 10, 3, 24, 3, 2, 0, 0, false, false},
-    {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* windows on a line, in pairs */
+    {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false},  {3, 10, 9, 5, 24, 3, 1, 1, 0, true, false},
+    {2, 9, 9, 3, 8, 1, 2, 0, 0, false, false},    {2, 9, 8, 12, 136, 5, 2, 2, 0, true, false},
+    {1, 6, 6, 60, 24, 5, 1, 2, 0, false, false}, /* too much for shared memory to hold lines of it */
     {3, 9, 8, 72, 64, 3, 1, 1, 0, false, false},  {1, 4, 5, 136, 72, 1, 1, 0, 8, true, false},
     {2, 12, 12, 16, 72, 1, 1, 0, 0, true, false}, /* shallow: results need more room than tiles */
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
