@@ -419,15 +419,15 @@ static void test_parts_are_even(void **state) {
     arena_free(&many.arena);
 }
 
-/* Parts of the gradient of a weight [32, 3, 3, channels] for 64 images of 28 x 28 in 16 bits. */
-static int64_t parts_of_small_weight(int64_t channels) {
+/* Parts of the gradient of a weight [32, 3, 3, channels] for 64 images of 28 x 28. */
+static int64_t parts_of_small_weight(DType dtype, int64_t channels) {
     static Spec spec = {.name = "test", .compile.fusion = true};
     Arena arena = {0};
     Program *p = program_new(&arena);
-    p->activation = DT_BF16, p->real = DT_F32;
+    p->activation = dtype, p->real = DT_F32, p->tf32 = true;
     int64_t dim[] = {32, 3, 3, channels};
-    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, 64 * 28 * 28, channels, (Pos){0});
-    Value *dy = value_2d(p, "dy", ROLE_FROZEN, DT_BF16, 64 * 26 * 26, 32, (Pos){0});
+    Value *x = value_2d(p, "x", ROLE_FROZEN, dtype, 64 * 28 * 28, channels, (Pos){0});
+    Value *dy = value_2d(p, "dy", ROLE_FROZEN, dtype, 64 * 26 * 26, 32, (Pos){0});
     Value *dw = value_new(p, "dw", ROLE_GRADIENT, DT_F32, 4, dim, (Pos){0});
     Value *in[] = {x, dy}, *out = value_alias(p, dw, "conv.weight.grad");
     op_add_into(p, &p->entry[ENTRY_MICRO_STEP], OP_conv2d_weight_grad, "dw", in, 2, &out, 1,
@@ -439,12 +439,15 @@ static int64_t parts_of_small_weight(int64_t channels) {
     return parts;
 }
 
-/* A block that reads single elements waits for each step, so it has as few as two of them. */
+/* A block that reads single elements waits for each step, so a part is small then; not where it
+ * multiplies from image lines. */
 static void test_parts_by_elements(void **state) {
     (void)state;
     int64_t places = 64 * 26 * 26;
-    assert_int_equal(parts_of_small_weight(1), places / 64);
-    assert_true(parts_of_small_weight(8) <= places / 256);
+    assert_int_equal(parts_of_small_weight(DT_F32, 1), places / 64);
+    assert_true(parts_of_small_weight(DT_F32, 8) <= places / 256);
+    assert_true(parts_of_small_weight(DT_BF16, 1) <= places / 256);
+    assert_true(parts_of_small_weight(DT_BF16, 8) <= places / 256);
 }
 
 int main(void) {
