@@ -21,6 +21,7 @@ enum {
     SCALING = 4,     /* of a drawn number to (0, 1] */
     APPROXIMATE = 4, /* two products or sums, and two functions of the hardware */
     DIVISION = 4,    /* of an integer by a constant: upper half of a product, and the remainder */
+    SHIFT = 2,       /* by a power of two: a shift or a mask, and what negative numbers need */
     RESCALING = 10,  /* the factor for a sum of exponentials whose maximum changes, and the product */
     SINGLE = 3       /* more for an exponential that joins the sum alone: it or the sum is rescaled */
 };
@@ -32,7 +33,13 @@ static double conversion(DType dtype, DType real) {
     return dtype == DT_BF16 || dtype == DT_F16 ? 1 : 2;
 }
 
-double step_instructions(const Step *s, DType real, double width) {
+static double division(const Step *by) {
+    int64_t n = by->kind == STEP_CONST ? (int64_t)by->constant : 0;
+    return n > 0 && (n & (n - 1)) == 0 ? SHIFT : DIVISION;
+}
+
+double step_instructions(const Body *body, int step, DType real, double width) {
+    const Step *s = &body->steps[step];
     bool moves = s->kind == STEP_LOAD || s->kind == STEP_STORE;
     if (moves)
         return (ACCESS + (step_args(s) && s->kind == STEP_LOAD ? CONDITIONAL : 0)) / width +
@@ -44,7 +51,7 @@ double step_instructions(const Step *s, DType real, double width) {
     if (s->kind == STEP_ROUND)
         return 2 * conversion(s->dtype, real);
     if (s->type != TYPE_REAL && (s->kind == STEP_DIV || s->kind == STEP_MOD))
-        return DIVISION;
+        return division(&body->steps[s->arg[1]]);
     if (s->approximate)
         return APPROXIMATE;
     if (s->kind == STEP_ROW_LSE)

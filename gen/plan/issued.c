@@ -140,9 +140,8 @@ static double width_of(const Kernel *k, int i) {
 static double body_instructions(const Count *c) {
     double count = 0;
     for (int i = 0; i < c->body->count; i++) {
-        const Step *s = &c->body->steps[i];
         double width = width_of(c->kernel, i);
-        count += times_issued(c, i) * step_instructions(s, c->kernel->real, width);
+        count += times_issued(c, i) * step_instructions(c->body, i, c->kernel->real, width);
     }
     return count;
 }

@@ -14,6 +14,6 @@ Cost body_cost(Arena *, const Kernel *, const Launch *);
 double launch_reread_bytes(const Plan *, const Launch *);
 /* Instructions per execution of a step. A load, store or draw that serves `width` elements counts
  * per element. */
-double step_instructions(const Step *, DType real, double width);
+double step_instructions(const Body *, int step, DType real, double width);
 
 #endif

@@ -1579,7 +1579,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.499811,
+        .iteration_ms = 8.496303,
         .arena_bytes = 2342565632,
         .process_bytes = 3320445804,
         .flops = 3711053070336.0,

@@ -2205,7 +2205,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.496918,
+        .iteration_ms = 0.494507,
         .arena_bytes = 8929536,
         .process_bytes = 569183692,
         .flops = 3717120.0,
