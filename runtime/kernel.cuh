@@ -294,7 +294,8 @@ template <class T> __device__ __forceinline__ void SumOfExps<T>::add(T x) {
     max = MaxOf::of(max, x);
 }
 
-/* Rescales the sum once, for all N; their exponentials do not wait for each other. */
+/* Rescales the sum once, for all N; their exponentials do not wait for each other. An infinite x makes
+ * the sum NaN. */
 template <class T> template <int N>
 __device__ __forceinline__ void SumOfExps<T>::add(const Vec<T, N> &x) {
     T most = max;

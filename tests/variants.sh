@@ -43,6 +43,7 @@ settings_of() {
     all_rows) echo compile.skip_ignored_rows=false ;;
     read_once) printf 'compile.low_rank_%s=true\n' grads matmul grad_a ;;
     read_once_apart) printf 'compile.low_rank_%s=true\n' grads matmul grad_a && echo compile.bordered=false ;;
+    read_apart) printf 'compile.low_rank_%s=false\n' grads matmul grad_a ;;
     in_backward) echo training.max_grad_norm=0 compile.optimizer_in_backward=true ;;
     behind_backward) echo compile.optimizer_in_backward=false ;;
     programmatic) echo compile.programmatic_launch=true ;;

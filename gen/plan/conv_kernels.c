@@ -35,7 +35,7 @@ enum {
     MOST_STAGES = 4,             /* tiles in shared memory: enough to hide the latency of memory */
     LINES_DEPTH = 128,           /* places of a tile of a weight's gradient from image lines */
     MOST_LINES_COLS = 192,       /* of such a tile */
-    MOST_LINES_BYTES = 96 << 10, /* of a block that multiplies from image lines: two run at once */
+    MOST_LINES_BYTES = 96 << 10, /* of a block that multiplies from image lines: two fit an H100 */
     MOST_WGMMA_STAGES = 3        /* with the widest tiles, two blocks fit a multiprocessor */
 };
 

@@ -38,7 +38,7 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
  * image's. Every image counts OF_IMAGE lines, those of its padding included, so that no two images
  * share one; the tile has those from `first` on. A window sees RUN elements of a line, in groups of
  * 8, as mma.sync takes them, the first LEAD elements before the window. What is not in the window is
- * multiplied by zeros of the filter, and weight_grad does not store it. */
+ * multiplied by zeros of the filter, so it must be finite; weight_grad does not store it. */
 template <class T, class Places, class Sizes> struct Conv2dLines {
     static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     static constexpr int CHANNELS = Sizes::CHANNELS, STEP = STRIDE * CHANNELS; /* to the next place */

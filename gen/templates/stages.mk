@@ -25,7 +25,7 @@ each   := $(shell echo $$(($(RANKS) / $(STAGES))))
 common  = DEVICE=$(DEVICE) JIT=$(JIT) RT=$(abspath $(RT)) SIM_OUT=$(abspath $(SIM_OUT))
 library = $(if $(RTLIB),$(RTLIB),$(CURDIR)/stage_0/runtime.a)
 
-probe   = cd '$(subst ','\'',$(FROM))' && $(CURDIR)/run --probe $(ARGS)
+probe   = cd '$(subst ','\'',$(FROM))' && $(CURDIR)/stage_0/run --probe $(ARGS)
 
 .PHONY: all probe run clean runtime $(stages)
 .DEFAULT_GOAL := all
@@ -55,9 +55,9 @@ run: all need_mpi
 	@cd '$(subst ','\'',$(FROM))' && exec env GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
 	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
 
-# Only checks the options, by the program of the first stage.
-probe: all
-	@$(probe)
+# Only checks the options, by the program of the first stage, without kernels.
+probe: runtime
+	@$(MAKE) -C stage_0 $(common) RTLIB=$(library) FROM='$(abspath $(FROM))' ARGS='$(subst ','\'',$(ARGS))' probe
 
 clean:
 	rm -rf run sim

@@ -88,7 +88,7 @@ variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 # make_program TARGET FOLDER OPTIONS [NP [exec]]: without NP, run starts as many processes as the program was made
 # for. With exec, make takes the place of this script.
 make_program() {
-    [ -n "${BUILT-}" ] || echo "building $2"
+    [ -n "${BUILT-}" ] || [ "$1" != run ] || echo "building $2"
     ${5-} make --no-print-directory -s -j2 -C "$2" "$1" FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${4-}" ARGS="$3" 7>&-
 }

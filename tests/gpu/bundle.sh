@@ -89,7 +89,7 @@ cnn bf16
 mobilenet bf16
 resnet18 tf32
 resnet50 bf16
-demo bf16 read_once
+demo bf16 read_apart
 demo bf16 programmatic
 cnn bf16 programmatic
 mobilenet bf16 prefetch

@@ -141,6 +141,7 @@ cnn              bf16  in_backward
 cnn              bf16  behind_backward
 demo             fp16  read_once
 demo             bf16  read_once
+demo             bf16  read_apart
 demo             bf16  read_once_apart
 cnn_crops        fp32  host
 cnn_crops        bf16  nchw_host
