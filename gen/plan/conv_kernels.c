@@ -204,7 +204,7 @@ static int64_t line_vector(const Conv *c) {
     return (c->x->offset | line) % 8 == 0 ? 8 : (c->x->offset | line) % 2 == 0 ? 2 : 1;
 }
 
-/* Bytes of shared memory for a tile of `places`. */
+/* Bytes of shared memory of a block that keeps so many lines. */
 static int64_t lines_shared(const Conv *c, int64_t lines) {
     if (c->op->kind == OP_conv2d_weight_grad)
         return 4 * (LINES_DEPTH * (c->rows + 8 + 2) + lines * line_pitch(c));
