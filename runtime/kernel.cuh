@@ -246,6 +246,24 @@ __device__ __forceinline__ Vec<To, N> convert_vec(const Vec<From, N> &from) {
     return to;
 }
 
+/* Numbers of 8 / PER_BYTE bits, PER_BYTE to a byte, the first in the low bits. */
+template <int PER_BYTE> __device__ __forceinline__ int unpack(uint8_t byte, int i) {
+    constexpr int BITS = 8 / PER_BYTE;
+    return byte >> i % PER_BYTE * BITS & ((1 << BITS) - 1);
+}
+
+/* Number i of those in the bytes. */
+template <int PER_BYTE, int N>
+__device__ __forceinline__ int unpack(const Vec<uint8_t, N> &bytes, int i) {
+    return unpack<PER_BYTE>(bytes[i / PER_BYTE], i);
+}
+
+/* Sets number i, which must have been 0. */
+template <int PER_BYTE, int N>
+__device__ __forceinline__ void pack(Vec<uint8_t, N> &bytes, int i, int number) {
+    bytes[i / PER_BYTE] |= static_cast<uint8_t>(number << i % PER_BYTE * (8 / PER_BYTE));
+}
+
 /* ---- Warps: all 32 lanes must call these -------------------------------------------------- */
 
 #ifdef GPUOPT_SIM

@@ -97,6 +97,18 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
     $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
+mutant mask_in_a_narrow_thread gen/plan/fuse.c \
+    's->col_map == COL_PACKED && k.vector % s->period' 'false && k.vector % s->period' tests/sim/generated.sh
+mutant mask_bits_in_one_place runtime/kernel.cuh \
+    'number << i % PER_BYTE * (8 / PER_BYTE)' 'number << i % PER_BYTE' tests/sim/generated.sh
+mutant mask_of_a_zero gen/graph/ops_pointwise.c \
+    'step_binary(body, STEP_LT, step_const(body, 0), y);
+    step_store_mapped' 'step_binary(body, STEP_GE, y, step_const(body, 0));
+    step_store_mapped' build/unit/test_relu_masks
+mutant mask_in_an_epilogue gen/pass/relu_masks.c \
+    'masks && !may_be_epilogue(p, uses, relu)' 'masks && (!may_be_epilogue(p, uses, relu) || masks)' build/unit/test_relu_masks
+mutant mask_of_parts_of_bytes gen/graph/ops_pointwise.c \
+    'value_cols(y) % mask_run(y) == 0 && ' '' build/unit/test_relu_masks
 mutant rope_not_undone gen/templates/attention_rope.cuh \
     'first ? x_cos + partner_sin : x_cos - partner_sin' \
     'first ? x_cos - partner_sin : x_cos + partner_sin' $oracle odd

@@ -296,6 +296,9 @@ static void print_action(Printer *p, int i) {
     } else if (s->kind == STEP_COL_SUM) {
         const char *j = p->kernel->vector > 1 ? "[j]" : "";
         print_sum(p, s, arena_printf(p->arena, "%s%s", p->slot[i], j));
+    } else if (s->col_map == COL_PACKED) {
+        ENSURE(stores_vector(p, i), "%s is packed by parts of bytes", s->value->name);
+        put(p, "pack<%d>(%s, j, %s);", (int)s->period, p->slot[i], stored_text(p, s));
     } else if (stores_vector(p, i)) {
         put(p, "%s[j] = %s;", p->slot[i], stored_text(p, s));
     } else {
@@ -429,8 +432,9 @@ void print_visit(Printer *p, int phase) {
             p->slot[i] =
                 name ? unique(p, arena_printf(p->arena, "%s_v", name))
                      : unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
-            put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype),
-                p->kernel->vector, p->slot[i]);
+            put(p, "Vec<%s, %d> %s%s;", dtype_c_name(p->body->steps[i].value->dtype),
+                step_width(p->kernel, i), p->slot[i],
+                p->body->steps[i].col_map == COL_PACKED ? " = {}" : "");
         }
     declare_reduced(p, phase);
     if (p->kernel->vector > 1)

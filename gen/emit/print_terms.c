@@ -157,7 +157,7 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
     if (s->col_map == COL_MODULO)
         return arena_printf(p->arena, "%s %% %s", inner, extent(p, "PERIOD", s->period));
-    if (s->col_map == COL_DIVIDE)
+    if (step_shares(s))
         return arena_printf(p->arena, "%s / %s", inner, extent(p, "RUN", s->period));
     const char *half = extent(p, "HALF_HEAD", s->period / 2);
     if (s->col_map == COL_FIRST_HALF)
@@ -323,10 +323,27 @@ void name_constants(Printer *p) {
     }
 }
 
+/* The number of a packed LOAD's column: from the vector of bytes, or from the column's own byte. */
+static Term unpacked_term(Printer *p, int i) {
+    int period = (int)p->body->steps[i].period;
+    const char *bytes = p->slot[i];
+    const char *j = p->kernel->vector > 1 ? "j" : "0";
+    if (bytes && step_is_vector(p->kernel, i))
+        return primary(arena_printf(p->arena, "unpack<%d>(%s, %s)", period, bytes, j));
+    if (!bytes)
+        bytes = step_element_text(p, i);
+    else if (p->kernel->vector > 1)
+        bytes = arena_printf(p->arena, "%s[j]", bytes);
+    const char *col = p->kernel->vector > 1 ? arena_printf(p->arena, "%s + j", p->col) : p->col;
+    return primary(arena_printf(p->arena, "unpack<%d>(%s, %s)", period, bytes, col));
+}
+
 static Term load_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     const char *text = p->slot[i];
     bool shared = s->col_map == COL_DIVIDE && step_is_vector(p->kernel, i);
+    if (s->col_map == COL_PACKED)
+        return unpacked_term(p, i);
     if (text && shared)
         text = arena_printf(p->arena, "%s[j / %d]", text, (int)s->period);
     else if (text && p->kernel->vector > 1)

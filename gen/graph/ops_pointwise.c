@@ -210,6 +210,50 @@ void expand_relu_grad(const Op *op, Body *body) {
     step_store(body, op->out[0], relu_grad_of(body, y, dy));
 }
 
+/* Elements of y that share a byte of its mask: as many as one access moves, so one thread has them. */
+static int64_t mask_run(const Value *y) {
+    int64_t run = 16 / dtype_bytes(y->dtype);
+    return run < 8 ? run : 8;
+}
+
+bool relu_has_mask(const Value *y) {
+    return !y->plane && value_cols(y) % mask_run(y) == 0 && value_cols(y) > mask_run(y);
+}
+
+/* (y) -> mask[R, C / run], where y is above 0 */
+void shape_relu_mask(Program *p, Op *op) {
+    const Value *y = op->in[0];
+    op_expect_operands(op, 1);
+    op_expect(op, relu_has_mask(y), "no whole bytes");
+    result_2d(p, op, 0, "", DT_U8, value_rows(y), value_cols(y) / mask_run(y));
+}
+
+void expand_relu_mask(const Op *op, Body *body) {
+    body_space(body, op->in[0]);
+    int y = step_load(body, op->in[0]);
+    int above = step_binary(body, STEP_LT, step_const(body, 0), y);
+    step_store_mapped(body, op->out[0], COL_PACKED, mask_run(op->in[0]), above);
+}
+
+/* (mask, dy) -> dy where the mask is set, else 0: relu_grad, without y */
+void shape_masked(Program *p, Op *op) {
+    const Value *mask = op->in[0], *dy = op->in[1];
+    op_expect_operands(op, 2);
+    bool fits = relu_has_mask(dy) && value_rows(mask) == value_rows(dy) &&
+                value_cols(mask) * mask_run(dy) == value_cols(dy);
+    op_expect(op, fits && mask->dtype == DT_U8, "mask of another shape");
+    result_like(p, op, 0, dy);
+}
+
+void expand_masked(const Op *op, Body *body) {
+    body_space(body, op->out[0]);
+    int64_t run = mask_run(op->in[1]);
+    int mask = step_load_mapped(body, op->in[0], -1, COL_PACKED, run);
+    int set = step_binary(body, STEP_EQ, mask, step_const_int(body, 1));
+    step_store(body, op->out[0],
+               step_select(body, set, step_load(body, op->in[1]), step_const(body, 0)));
+}
+
 /* (y, dy) -> dx, which is 0 where y was clamped to 0 or 6 */
 void expand_relu6_grad(const Op *op, Body *body) {
     body_space(body, op->out[0]);

@@ -1,4 +1,4 @@
-/* Steps of ReLU's gradient, which batch norm's gradient shares. */
+/* Steps of ReLU's gradient, which batch norm's gradient shares, and the mask that it can read. */
 #ifndef GRAPH_RELU_STEPS_H
 #define GRAPH_RELU_STEPS_H
 
@@ -8,5 +8,8 @@
  * result, which pass the same test. */
 int relu_grad_of(Body *, int y, int dz);
 int relu6_grad_of(Body *, int y, int dz);
+
+/* Whether y can have a mask: if its rows are several whole bytes of it. */
+bool relu_has_mask(const Value *y);
 
 #endif

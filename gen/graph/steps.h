@@ -65,7 +65,9 @@ typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT, LEVELS } Level
 
 /* Which column a LOAD reads: its own; col % period (a table that repeats); for a rotation by halves
  * the partner, col +- period/2 within each block of `period` columns; or col / period (one element
- * for a run of columns). FIRST_HALF, SECOND_HALF: the column in that half of the blocks of `period`
+ * for a run of columns). PACKED: the same of a u8 value, whose bytes hold a whole number of 8 / period
+ * bits for each column of the run, the first in the low bits; also for a STORE, whose thread must have
+ * all columns of a run. FIRST_HALF, SECOND_HALF: the column in that half of the blocks of `period`
  * columns, of a value with twice the space's columns; also for a STORE. RESHAPED: a STORE that fills
  * the value's elements in order, whatever its rows are. */
 typedef enum {
@@ -73,6 +75,7 @@ typedef enum {
     COL_MODULO,
     COL_ROTATE,
     COL_DIVIDE,
+    COL_PACKED,
     COL_FIRST_HALF,
     COL_SECOND_HALF,
     COL_RESHAPED
@@ -162,6 +165,7 @@ bool step_reduces_row(StepKind);  /* ROW_SUM, ROW_MAX, ROW_LSE */
 bool step_totals(StepKind);       /* TOTAL */
 bool step_reduces(StepKind);      /* any of these: complete only after the visit that feeds it */
 bool step_writes(StepKind);       /* STORE, COL_SUM */
+bool step_shares(const Step *);   /* whether the columns of a run share an element: DIVIDE, PACKED */
 bool step_sums_columns(StepKind); /* COL_SUM */
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. The arena owns it. */

@@ -73,6 +73,7 @@ PASS(low_rank_grad_a, KERNEL)
 PASS(low_rank_matmul, KERNEL)
 PASS(fuse_rope_grads, KERNEL)
 PASS(fuse_relu_grads, KERNEL)
+PASS(relu_masks, KERNEL)
 /* After all passes that match forward and backward as they were written. With mode auto,
  * compile.c repeats it, and the passes after it, with what the plan has found. */
 PASS(recompute, KERNEL)

@@ -333,6 +333,18 @@ static bool shapes_fit(const Program *p, const Body *body) {
     return true;
 }
 
+/* Whether one thread has all columns of a run whose numbers share a byte. */
+static bool packs_fit(const Program *p, const Body *body) {
+    Kernel k = {.body = body, .real = p->real};
+    skeleton_choose(p, &k, false);
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_STORE && s->col_map == COL_PACKED && k.vector % s->period)
+            return false;
+    }
+    return true;
+}
+
 void fuse_loads(const Program *p, Body *body) {
     const Body all = *body;
     body->count = 0; /* never more steps are appended than were read so far */
@@ -350,7 +362,7 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
         return NULL;
     bool fits = writes_are_safe(joined) && sums_alike(p, first, joined) &&
                 sums_alike(p, second, joined) && pointers_fit(joined) && scalars_fit(joined) &&
-                shapes_fit(p, joined) && registers_fit(p, joined);
+                shapes_fit(p, joined) && packs_fit(p, joined) && registers_fit(p, joined);
     return fits ? joined : NULL;
 }
 

@@ -16,6 +16,7 @@ static const double arithmetic[STEP_KIND_COUNT] = {
 
 enum {
     ACCESS = 3,      /* a 64-bit address and the access itself */
+    PACKED = 2,      /* of a number in a byte: a shift, and a mask or a sum */
     CONDITIONAL = 2, /* zeros where the condition does not hold */
     DRAW = 76,       /* ten rounds of Philox, which serve up to four elements */
     SCALING = 4,     /* of a drawn number to (0, 1] */
@@ -43,7 +44,8 @@ double step_instructions(const Body *body, int step, DType real, double width) {
     bool moves = s->kind == STEP_LOAD || s->kind == STEP_STORE;
     if (moves)
         return (ACCESS + (step_args(s) && s->kind == STEP_LOAD ? CONDITIONAL : 0)) / width +
-               (s->type == TYPE_REAL ? conversion(s->value->dtype, real) : 0);
+               (s->type == TYPE_REAL ? conversion(s->value->dtype, real) : 0) +
+               (s->col_map == COL_PACKED ? PACKED : 0);
     if (s->kind == STEP_UNIFORM)
         return DRAW / width + SCALING;
     if (s->kind == STEP_ROUND && s->dtype == DT_BF16 && real == DT_F32)

@@ -51,7 +51,7 @@ static double times_loaded(const Count *c, int i) {
     }
     if (!step_per_column(c->body, i))
         return c->row_threads;
-    if (c->body->steps[i].col_map == COL_DIVIDE && step_is_vector(k, i))
+    if (step_shares(&c->body->steps[i]) && step_is_vector(k, i))
         return c->rows * c->cols * step_width(k, i) / k->vector;
     bool in_registers = c->phases.kept[i] && k->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
@@ -62,7 +62,8 @@ static double times_stored(const Count *c, int i) {
     bool per_column = level == LEVEL_ELEMENT || level == LEVEL_COL;
     if (c->body->steps[i].kind == STEP_COL_SUM)
         return (double)c->kernel->workers * c->cols;
-    return per_column ? c->rows * c->cols : level == LEVEL_ROW ? c->rows : 1;
+    double cols = c->cols * step_width(c->kernel, i) / c->kernel->vector;
+    return per_column ? c->rows * cols : level == LEVEL_ROW ? c->rows : 1;
 }
 
 /* COLUMN: all threads together read each worker's sums once; then one thread per column stores. */

@@ -374,7 +374,7 @@ static bool aligned(const Value *v, int vector, bool strided) {
 static bool map_keeps_runs(const Step *s, int vector) {
     if (s->col_map == COL_SAME)
         return true;
-    if (s->col_map == COL_DIVIDE)
+    if (step_shares(s))
         return vector % s->period == 0;
     if (s->col_map == COL_RESHAPED)
         return value_cols(s->value) % vector == 0;
@@ -383,7 +383,7 @@ static bool map_keeps_runs(const Step *s, int vector) {
 
 int step_width(const Kernel *k, int step) {
     const Step *s = &k->body->steps[step];
-    return s->col_map == COL_DIVIDE ? k->vector / (int)s->period : k->vector;
+    return step_shares(s) ? k->vector / (int)s->period : k->vector;
 }
 
 bool step_is_vector(const Kernel *k, int step) {

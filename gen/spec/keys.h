@@ -139,6 +139,8 @@
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
     C(POOLED, CONVOLUTIONS, "model.family = \"cnn\" or \"resnet\"")                                \
+    C(MASKED, s->compile.fusion && (s->model.family == FAMILY_MLP || CONVOLUTIONS),                 \
+      "compile.fusion = true and model.family = \"mlp\", \"cnn\" or \"resnet\"")                  \
     C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
       "a language model and model.weights = \"\"")                                                 \
     C(ROPE_SCALED, ROTARY_MODEL && s->model.rope_type == ROPE_LLAMA3,                              \
@@ -646,6 +648,9 @@
       "Copy a batch to the device while it works on the previous one.")                            \
     K(compile, pool_first, BOOL, "true", "", POOLED, WEIGHTS,                                      \
       "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
+    K(compile, relu_masks, BOOL, "true", "", MASKED, RUN,                                          \
+      "Let backward read masks of ReLUs, in 16 bits of one bit per element, where it needs only "  \
+      "the sign of their results.")                                                                \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Memory layout of images: each pixel's channels together (nhwc), or channel by channel "     \
       "(nchw).")

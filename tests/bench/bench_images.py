@@ -12,8 +12,9 @@ or from pageable host memory. Weights are the same too. Each measurement is a se
 Peers run at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark;
 eager, compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler
 does not allow. Pinned batches are copied on a separate stream during the previous step. In bf16 our programs of the
-CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows, and that
-of the CNN at small batches without its side stream and with programmatic launch.
+CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows, that of
+ResNet-50 without masks of ReLUs, and that of the CNN at small batches without its side stream and with programmatic
+launch.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
@@ -44,6 +45,7 @@ LINES = {"eager": "eager", "reduce-overhead": "compiled, reduce-overhead", "max-
 ONE_STREAM = "compile.side_stream=false"
 PROGRAMMATIC = "compile.programmatic_launch=true"
 NO_WGMMA = "compile.wgmma=false"
+NO_MASKS = "compile.relu_masks=false"
 PREFETCH = "compile.prefetch_rows=true"
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
@@ -77,6 +79,8 @@ class Work:
             yield f"{OURS}, programmatic launch", f"{self.name}.programmatic", [PROGRAMMATIC]
         if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["cnn", "resnet50"]:
             yield f"{OURS}, no wgmma", f"{self.name}.no_wgmma", [NO_WGMMA]
+        if (self.family, self.feed) == ("resnet50", "device"):
+            yield f"{OURS}, no masks", f"{self.name}.no_masks", [NO_MASKS]
         if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["mobilenet_v2", "resnet50"]:
             yield f"{OURS}, prefetched rows", f"{self.name}.prefetch", [PREFETCH]
 

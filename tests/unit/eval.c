@@ -121,7 +121,7 @@ static const Value *operand(const Eval *e, int step) { return e->launch->arg[e->
 static int64_t mapped_column(const Eval *e, const Step *s) {
     if (s->col_map == COL_MODULO) return e->col % s->period;
     if (s->col_map == COL_SAME) return e->col;
-    if (s->col_map == COL_DIVIDE) return e->col / s->period;
+    if (s->col_map == COL_DIVIDE || s->col_map == COL_PACKED) return e->col / s->period;
     int64_t half = s->period / 2;
     if (s->col_map == COL_FIRST_HALF) return e->col / half * s->period + e->col % half;
     if (s->col_map == COL_SECOND_HALF) return e->col / half * s->period + e->col % half + half;
@@ -270,13 +270,18 @@ static int64_t row_under(const Eval *e, int k) {
     return (e->row / wide / high * w->height + y) * w->width + x;
 }
 
+/* Where the column's number is in its byte, and the largest number there. */
+static int shift_of(const Eval *e, const Step *s) { return (int)(e->col % s->period * (8 / s->period)); }
+static int most_of(const Step *s) { return (1 << (8 / s->period)) - 1; }
+
 static double computed(const Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     double a = argument(e, s, 0), b = argument(e, s, 1);
     switch (s->kind) {
     case STEP_LOAD:
         if (s->arg[0] >= 0 && a == 0) return 0;
-        return memory_get(e->memory, operand(e, step), element_of(e, step));
+        a = memory_get(e->memory, operand(e, step), element_of(e, step));
+        return s->col_map == COL_PACKED ? (double)((int)a >> shift_of(e, s) & most_of(s)) : a;
     case STEP_CONST: return s->type == TYPE_REAL ? real(e, s->constant) : s->constant;
     case STEP_ROW: return (double)e->row;
     case STEP_COL: return (double)e->col;
@@ -384,7 +389,13 @@ static double reduced(Eval *e, int step) {
 }
 
 static void store(Eval *e, int step) {
-    memory_set(e->memory, operand(e, step), element_of(e, step), e->number[e->body->steps[step].arg[0]]);
+    const Step *s = &e->body->steps[step];
+    double x = e->number[s->arg[0]];
+    if (s->col_map == COL_PACKED) {
+        int before = (int)memory_get(e->memory, operand(e, step), element_of(e, step));
+        x = (before & ~(most_of(s) << shift_of(e, s))) | (int)x << shift_of(e, s);
+    }
+    memory_set(e->memory, operand(e, step), element_of(e, step), x);
 }
 
 static void add_to_total(Eval *e, int step) {

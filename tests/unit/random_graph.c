@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "graph/relu_steps.h"
 #include "graph/window.h"
 #include "plan/skeleton.h"
 
@@ -104,6 +105,17 @@ static void add_pointwise(RandomGraph *g) {
     bool unary = kind == OP_scale || kind == OP_silu || kind == OP_relu || kind == OP_relu6 || kind == OP_gelu_tanh;
     int operands = unary ? 1 : 2;
     add_to_place(g, kind, (Value *[]){x, y}, operands, (Attr){.alpha = 0.75});
+}
+
+/* A ReLU, often the kernel's own, whose mask another value gets later. */
+static void add_mask(RandomGraph *g) {
+    Value *y = matrix(g);
+    if (!relu_has_mask(y)) return;
+    if (below(g, 4)) y = add_op(g, OP_relu, &y, 1, NULL, 0, (Attr){0})->out[0];
+    Value *mask = add_op(g, OP_relu_mask, &y, 1, NULL, 0, (Attr){0})->out[0];
+    if (below(g, 2)) add_pointwise(g);
+    Value *dy = operand(g, y->dtype, value_cols(y)), *place = place_for(g, y->dtype, g->rows, value_cols(y));
+    add_op(g, OP_masked, (Value *[]){mask, dy}, 2, &place, place ? 1 : 0, (Attr){0});
 }
 
 static void forget(RandomGraph *g, const Value *v) {
@@ -380,7 +392,7 @@ static void add_something(RandomGraph *g) {
         add_norm,      add_layer_norm,       add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
         add_matmul, add_bias, add_hits, add_window, add_batch_norm, add_batch_norm,
-        add_global_pool, add_image_input, add_convolution, add_convolution,
+        add_global_pool, add_image_input, add_convolution, add_convolution, add_mask,
     };
     makers[below(g, sizeof makers / sizeof *makers)](g);
 }

@@ -53,7 +53,7 @@
 #define MAX_POOL1_ARGMAX 56320ul /* u8 [100, 12], micro_step until max_pool1.grad */
 #define DROPOUT1 0ul /* f32 [100, 12], micro_step until fc1, side fc1.weight.grad */
 #define FC1_BIASED 57600ul /* f32 [4, 16], micro_step until relu2 */
-#define RELU2 9728ul /* f32 [4, 16], micro_step until fc1.biased.grad, side fc2.weight.grad */
+#define RELU2 9728ul /* f32 [4, 16], micro_step until fc2, side fc2.weight.grad */
 #define FC2_BIASED 4864ul /* f32 [4, 6], micro_step until loss.rows */
 #define LOSS_ROWS 10496ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [576, 1], evaluate until conv1 */
@@ -77,6 +77,7 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until sgd */
 #define RATES_LR 256ul /* f32 [1], update until sgd */
+#define RELU2_MASK 5120ul /* u8 [4, 4], micro_step until fc1.biased.grad */
 #define CONV2_WEIGHT_GRAD_PARTIAL 0ul /* f32 [7, 864], micro_step side conv2.weight.grad */
 #define CONV1_WEIGHT_GRAD_PARTIAL 71424ul /* f32 [7, 72], micro_step until conv1.weight.grad */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
@@ -100,7 +101,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 25,
+    MICRO_STEP_OUTPUTS = 26,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 12,
 };

@@ -57,7 +57,7 @@
 #define MAX_POOL1 64000ul /* f32 [4, 12, 25], micro_step until fc1, side fc1.weight.grad */
 #define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], micro_step until conv2.biased.grad */
 #define FC1_BIASED 51200ul /* f32 [4, 16], micro_step until relu2 */
-#define RELU2 36864ul /* f32 [4, 16], micro_step until fc1.biased.grad, side fc2.weight.grad */
+#define RELU2 36864ul /* f32 [4, 16], micro_step until fc2, side fc2.weight.grad */
 #define FC2_BIASED 37120ul /* f32 [4, 6], micro_step until loss.rows */
 #define LOSS_ROWS 38144ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], evaluate until conv1 */
@@ -84,6 +84,7 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until sgd */
 #define RATES_LR 256ul /* f32 [1], update until sgd */
+#define RELU2_MASK 37632ul /* u8 [4, 4], micro_step until fc1.biased.grad */
 #define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], micro_step until conv2.biased.grad,
     side conv2.bias.grad */
 #define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], micro_step until conv1.biased.grad,
@@ -110,7 +111,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 31,
+    MICRO_STEP_OUTPUTS = 32,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 15,
 };

@@ -1,4 +1,4 @@
-/* The 24 kernels of nchw.
+/* The 25 kernels of nchw.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -473,21 +473,27 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
     max_pool1_argmax[i] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
 }
 
-/* relu over [4, 16]
- * from model.layers; 512 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) relu_4x16(
-    const float *__restrict__ fc1_biased, float *__restrict__ relu2) {
-    constexpr int ELEMENTS = 64;
+/* relu, relu_mask over [4, 16]
+ * from model.layers; 528 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) relu_relu_mask_4x16(
+    const float *__restrict__ fc1_biased, float *__restrict__ relu2,
+    uint8_t *__restrict__ relu2_mask) {
+    constexpr int COLS = 16, RUN = 4, STRIDE = 4, ELEMENTS = 64;
     const int i = threadIdx.x * 4;
     if (i >= ELEMENTS)
         return;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> fc1_biased_v = load_vec<4>(fc1_biased + i);
     Vec<float, 4> relu2_v;
+    Vec<uint8_t, 1> relu2_mask_v = {};
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        relu2_v[j] = fc1_biased_v[j] < 0.0f ? 0.0f : fc1_biased_v[j];
+        const float relu2_j = fc1_biased_v[j] < 0.0f ? 0.0f : fc1_biased_v[j];
+        relu2_v[j] = relu2_j;
+        pack<4>(relu2_mask_v, j, relu2_j > 0.0f);
     }
     store_vec(relu2 + i, relu2_v);
+    store_vec(relu2_mask + row * STRIDE + col / RUN, relu2_mask_v);
 }
 
 /* cross_entropy, cross_entropy_grad over [4, 6]
@@ -573,24 +579,26 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
-/* relu_grad, column_sum over [4, 16]
- * from model.layers; 832 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
-    const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
+/* masked, column_sum over [4, 16]
+ * from model.layers; 592 bytes, 64 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) masked_column_sum_4x16(
+    const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, THREADS = 256;
+    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, RUN = 4, STRIDE = 4,
+        THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += PARTS) {
-        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * COLS + col);
+        const Vec<uint8_t, 1> relu2_mask_v = load_vec<1>(relu2_mask + row * STRIDE + col / RUN);
         const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * COLS + col);
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float fc1_biased_grad_j = relu2_v[j] > 0.0f ? relu2_grad_v[j] : 0.0f;
+            const float fc1_biased_grad_j =
+                unpack<4>(relu2_mask_v, j) == 1 ? relu2_grad_v[j] : 0.0f;
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
@@ -964,6 +972,23 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25_1_result(
     const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
     const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
     max_pool1[i] = best_1_1;
+}
+
+/* relu over [4, 16]
+ * from model.layers; 512 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) relu_4x16(
+    const float *__restrict__ fc1_biased, float *__restrict__ relu2) {
+    constexpr int ELEMENTS = 64;
+    const int i = threadIdx.x * 4;
+    if (i >= ELEMENTS)
+        return;
+    const Vec<float, 4> fc1_biased_v = load_vec<4>(fc1_biased + i);
+    Vec<float, 4> relu2_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        relu2_v[j] = fc1_biased_v[j] < 0.0f ? 0.0f : fc1_biased_v[j];
+    }
+    store_vec(relu2 + i, relu2_v);
 }
 
 /* cross_entropy, topk_hits over [4, 6]

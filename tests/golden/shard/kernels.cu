@@ -1,4 +1,4 @@
-/* The 11 kernels of shard.
+/* The 12 kernels of shard.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -45,19 +45,26 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
     store_vec(images + i, images_v);
 }
 
-/* relu over [8, 64]
- * from model.hidden_size; 2048 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) relu_8x64(
-    const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu) {
+/* relu, relu_mask over [8, 64]
+ * from model.hidden_size; 2112 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(64) relu_relu_mask_8x64(
+    const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu,
+    uint8_t *__restrict__ relu_mask) {
+    constexpr int COLS = 64, RUN = 8, STRIDE = 8;
     const int i = threadIdx.x * 8;
+    const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 8> biased_v = load_vec<8>(biased + i);
     Vec<__nv_bfloat16, 8> relu_v;
+    Vec<uint8_t, 1> relu_mask_v = {};
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float biased_j = convert<float>(biased_v[j]);
-        relu_v[j] = convert<__nv_bfloat16>(biased_j < 0.0f ? 0.0f : biased_j);
+        const float relu_j = biased_j < 0.0f ? 0.0f : biased_j;
+        relu_v[j] = convert<__nv_bfloat16>(relu_j);
+        pack<8>(relu_mask_v, j, relu_j > 0.0f);
     }
     store_vec(relu + i, relu_v);
+    store_vec(relu_mask + row * STRIDE + col / RUN, relu_mask_v);
 }
 
 /* cross_entropy, cross_entropy_grad over [8, 10]
@@ -137,25 +144,26 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
-/* relu_grad, column_sum over [8, 64]
- * from model.hidden_size; 3328 bytes, 512 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
-    const __nv_bfloat16 *__restrict__ relu, const __nv_bfloat16 *__restrict__ relu_grad,
+/* masked, column_sum over [8, 64]
+ * from model.hidden_size; 2368 bytes, 512 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) masked_column_sum_8x64(
+    const uint8_t *__restrict__ relu_mask, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, THREADS = 256;
+    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, RUN = 8, STRIDE = 8,
+        THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 8;
     Vec<float, 8> total = {};
     for (int row = first + part; row < end; row += PARTS) {
-        const Vec<__nv_bfloat16, 8> relu_v = load_vec<8>(relu + row * COLS + col);
+        const Vec<uint8_t, 1> relu_mask_v = load_vec<1>(relu_mask + row * STRIDE + col / RUN);
         const Vec<__nv_bfloat16, 8> relu_grad_v = load_vec<8>(relu_grad + row * COLS + col);
         Vec<__nv_bfloat16, 8> biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float biased_grad_j =
-                convert<float>(relu_v[j]) > 0.0f ? convert<float>(relu_grad_v[j]) : 0.0f;
+                unpack<8>(relu_mask_v, j) == 1 ? convert<float>(relu_grad_v[j]) : 0.0f;
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
             total[j] += biased_grad_j;
         }
@@ -291,6 +299,21 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(exp_avg_piece + i, new_exp_avg_piece_v);
     store_vec(exp_avg_sq_piece + i, new_exp_avg_sq_piece_v);
     store_vec(trained_piece + i, trained_piece_v);
+}
+
+/* relu over [8, 64]
+ * from model.hidden_size; 2048 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(64) relu_8x64(
+    const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> biased_v = load_vec<8>(biased + i);
+    Vec<__nv_bfloat16, 8> relu_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float biased_j = convert<float>(biased_v[j]);
+        relu_v[j] = convert<__nv_bfloat16>(biased_j < 0.0f ? 0.0f : biased_j);
+    }
+    store_vec(relu + i, relu_v);
 }
 
 /* cross_entropy, topk_hits over [8, 10]

@@ -1,0 +1,80 @@
+/* Backward reads a mask of a ReLU's result instead of the result:
+ *
+ *     y = relu(x), dx = relu_grad(y, dy)
+ *         ->  y = relu(x), mask = relu_mask(y), dx = masked(mask, dy)
+ *
+ * In 16 bits a mask has a sixteenth of y's bytes. The kernel that makes y also writes the mask. Where
+ * other ops of backward read y too, as a product for the gradient of the next weight, it is kept as
+ * well, so that this costs memory. It changes no bits.
+ *
+ * Requires that backward is marked; after fuse_relu_grads, whose gradients read neither. A ReLU that
+ * joins a template's epilogue keeps its gradient: there a thread may have few neighbours of a row. */
+#include "graph/op_table.h"
+#include "graph/pointwise.h"
+#include "graph/relu_steps.h"
+#include "pass/pass.h"
+
+static bool has_one_reader(const GraphUses *uses, const Value *v) {
+    int count;
+    use_readers(uses, v, &count);
+    return count == 1;
+}
+
+/* Whether nothing but pointwise ops comes between a template and the op, so that both may be one
+ * kernel. */
+static bool may_be_epilogue(const Program *p, const GraphUses *uses, const Op *op) {
+    const Op *maker = use_maker(uses, op->in[0]);
+    while (maker && has_one_reader(uses, maker->out[0]) && op_is_pointwise(p, maker))
+        maker = use_maker(uses, maker->in[0]);
+    return maker && op_is(maker, TRAIT_EPILOGUE) && has_one_reader(uses, maker->out[0]);
+}
+
+/* The ReLU whose mask the op can read; NULL: none. */
+static const Op *relu_of(const Program *p, const GraphUses *uses, const Op *op) {
+    if (op->kind != OP_relu_grad || !op_is_plain(op) || op->in[0]->dtype != op->in[1]->dtype)
+        return NULL;
+    const Op *relu = use_maker(uses, op->in[0]);
+    bool masks = relu && relu->kind == OP_relu && relu_has_mask(relu->out[0]);
+    return masks && !may_be_epilogue(p, uses, relu) ? relu : NULL;
+}
+
+/* Adds the mask after the ReLU, which the graph has got again. */
+static Value *add_mask(Program *p, Graph *graph, const Op *relu) {
+    const char *name = arena_printf(p->arena, "%s.mask", relu->name);
+    return op_add(p, graph, OP_relu_mask, name, relu->out, 1, (Attr){0}, relu->pos)->out[0];
+}
+
+/* `relu` has by op the ReLU whose mask it reads, or NULL. */
+static void rewrite(Program *p, Graph *graph, const Op *const *relu) {
+    const Graph old = graph_take(graph);
+    for (int i = 0; i < old.op_count; i++) {
+        Op *op = old.ops[i];
+        graph_add(p, graph, op);
+        Value *mask = NULL;
+        for (int k = i + 1; op->kind == OP_relu && k < old.op_count; k++) {
+            if (relu[k] != op)
+                continue;
+            mask = mask ? mask : add_mask(p, graph, op);
+            old.ops[k]->kind = OP_masked;
+            old.ops[k]->in[0] = mask;
+        }
+    }
+}
+
+bool pass_relu_masks(Program *p, const Spec *spec) {
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    if (!spec->compile.fusion || !spec->compile.relu_masks || !graph_find(graph, OP_relu_grad))
+        return false;
+    Arena scratch = {0};
+    GraphUses uses = uses_find(&scratch, p, graph);
+    const Op **relu = arena_array(&scratch, (size_t)graph->op_count, sizeof *relu);
+    bool found = false;
+    for (int i = 0; i < graph->op_count; i++) {
+        relu[i] = relu_of(p, &uses, graph->ops[i]);
+        found |= relu[i] != NULL;
+    }
+    if (found)
+        rewrite(p, graph, relu);
+    arena_free(&scratch);
+    return found;
+}
