@@ -486,6 +486,8 @@ typedef struct {
     size_t offset; /* [samples * sample_bytes] in STATE */
 } RtDataset;
 
+typedef enum { RT_LAST_ROLLOVER, RT_LAST_DISCARD, RT_LAST_PAD } RtLastBatch; /* data.last_batch */
+
 typedef struct {
     RtDataFormat format;
     const char *const *train; /* files, folders or globs, relative to the working directory */
@@ -499,6 +501,7 @@ typedef struct {
     int64_t prefetch_batches; /* prepared ahead, besides those in slots */
     int64_t num_workers; /* threads that prepare batches; 0: the loop does it, none ahead */
     bool packing, shuffle, pin_memory;
+    RtLastBatch last_batch;
     bool numa_bind;           /* keep threads and host memory on the card's NUMA node */
     const RtImages *images;   /* NULL: tokens */
     const RtPairs *pairs;     /* NULL: no pairs */

@@ -97,6 +97,10 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
     $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
+mutant epoch_padded_without_end runtime/data/data.c \
+    '% loader->facts.epoch_rows % count;' '% loader->facts.epoch_rows;' build/unit/test_data_order
+mutant epoch_discards_a_step runtime/data/data.c \
+    'rows / step_rows * step_rows;' '(rows - 1) / step_rows * step_rows - step_rows;' build/unit/test_data_order
 mutant mask_in_a_narrow_thread gen/plan/fuse.c \
     's->col_map == COL_PACKED && k.vector % s->period' 'false && k.vector % s->period' tests/sim/generated.sh
 mutant mask_bits_in_one_place runtime/kernel.cuh \

@@ -171,6 +171,8 @@ static void put_data(const Emit *e) {
     PUT_KEYS(e, KEY_data_eval_fraction, KEY_data_eval_batches, KEY_model_vocab_size,
              KEY_data_max_target_tokens, KEY_data_prefetch_batches, KEY_data_num_workers,
              KEY_data_packing, KEY_data_shuffle, KEY_data_pin_memory, KEY_data_numa_bind);
+    if (s->data.last_batch != LAST_ROLLOVER)
+        put_choice(e, "last_batch", "RT_LAST", KEY_data_last_batch, (int)s->data.last_batch);
     put_loader_settings(e);
     put_dataset(e);
     sb_puts(e->out, "    },\n");

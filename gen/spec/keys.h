@@ -69,6 +69,8 @@
 #define DATA_CHOICES(C)                                                                            \
     C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
     C(DATA_SYNTHETIC, "synthetic") C(DATA_IDX, "idx") C(DATA_IMAGE_FOLDER, "image_folder")
+#define LAST_BATCH_CHOICES(C)                                                                      \
+    C(LAST_ROLLOVER, "rollover") C(LAST_DISCARD, "discard") C(LAST_PAD, "pad")
 #define DECODE_CHOICES(C) C(DECODE_DEVICE, "device") C(DECODE_HOST, "host")
 #define CROP_FROM_CHOICES(C) C(CROP_STORED, "stored") C(CROP_PICTURE, "picture")
 #define LAYOUT_CHOICES(C) C(LAYOUT_NHWC, "nhwc") C(LAYOUT_NCHW, "nchw")
@@ -101,6 +103,7 @@
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Overlong, OVERLONG_CHOICES)                                                                  \
+    E(LastBatch, LAST_BATCH_CHOICES)                                                               \
     E(Decode, DECODE_CHOICES)                                                                      \
     E(CropFrom, CROP_FROM_CHOICES)                                                                 \
     E(Layout, LAYOUT_CHOICES)                                                                      \
@@ -537,6 +540,11 @@
       "off, and the pair dropped if no completion is left; drop: the pair is dropped.")            \
     K(data, shuffle, BOOL, "true", "", FROM_FILES, WEIGHTS,                                        \
       "Whether every epoch has a new order.")                                                      \
+    K(data, last_batch, CHOICE(LastBatch), "rollover", "", FROM_FILES, WEIGHTS,                    \
+      "What follows an epoch's last whole step. rollover: the rows that are left and then the "    \
+      "next epoch's; discard: the next epoch, without them; pad: a step of them and the epoch's "  \
+      "first rows. The last two are PyTorch's DistributedSampler with drop_last = True and False, " \
+      "by whole steps of all ranks.")                                                              \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, RUN, "Whether host buffers are page-locked.")    \
     K(data, numa_bind, BOOL, "true", "", ALWAYS, RUN,                                              \
       "Whether threads, and the host memory they allocate, stay on the NUMA node of the card.")    \

@@ -31,7 +31,9 @@ Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t 
         (Loader){.program = program, .seed = (uint64_t)seed, .kind = kind, .set = set, .ranks = 1};
     loader->facts.train_rows = kind->rows(set, LOADER_TRAIN);
     loader->facts.eval_rows = kind->rows(set, LOADER_EVAL);
-    loader->facts.fingerprint = mix64(kind->fingerprint(set), program->data.shuffle);
+    loader->facts.epoch_rows = loader->facts.train_rows;
+    uint64_t order = program->data.shuffle | (uint64_t)program->data.last_batch << 1;
+    loader->facts.fingerprint = mix64(kind->fingerprint(set), order);
     kind->facts(set, &loader->facts);
     return loader;
 }
@@ -49,6 +51,16 @@ void loader_close(Loader *loader) {
 void loader_shard(Loader *loader, int rank, int ranks) {
     loader->rank = rank;
     loader->ranks = ranks;
+}
+
+bool loader_end_epochs(Loader *loader, int64_t step_rows) {
+    int64_t rows = loader->facts.train_rows, whole = rows / step_rows * step_rows;
+    RtLastBatch last = loader->program->data.last_batch;
+    if (last == RT_LAST_DISCARD)
+        loader->facts.epoch_rows = whole;
+    else if (last == RT_LAST_PAD)
+        loader->facts.epoch_rows = whole < rows ? whole + step_rows : rows;
+    return rows == 0 || loader->facts.epoch_rows > 0;
 }
 
 void loader_attach(Loader *loader, const char *name, LoaderSplit split, double *values) {
@@ -103,7 +115,8 @@ static DataRow train_row(const Loader *loader, int64_t index) {
     int64_t count = loader->facts.train_rows;
     if (count == 0)
         return (DataRow){LOADER_TRAIN, 0, index};
-    int64_t epoch = index / count, place = index % count;
+    int64_t epoch = index / loader->facts.epoch_rows;
+    int64_t place = index % loader->facts.epoch_rows % count; /* padding repeats the first rows */
     if (loader->program->data.shuffle)
         place = permute(place, count, mix64(loader->seed, (uint64_t)epoch));
     return (DataRow){LOADER_TRAIN, epoch, place};

@@ -2,7 +2,8 @@
  *
  * Every kind of data is a sequence of rows; a row fills one entry of a batch (data_kind.h). Row r
  * of the training stream is a pure function of (seed, r): each epoch has the rows in file order or
- * in a seeded permutation. Micro-step i takes rows i*batch to (i+1)*batch - 1. With several ranks,
+ * in a seeded permutation, all of them or, by data.last_batch, as many as fill steps. Micro-step i
+ * takes rows i*batch to (i+1)*batch - 1. With several ranks,
  * micro-step i of rank r takes batch i*ranks + r, as if one rank had `ranks` times as many
  * micro-steps. So a loader has no position to save: resuming at micro-step i needs only i, and the
  * fingerprint that shows that the data is unchanged.
@@ -36,6 +37,7 @@ typedef struct {
  * without samples, rows and samples are windows. */
 typedef struct {
     int64_t train_rows, eval_rows; /* synthetic: 0 train rows, since it is endless */
+    int64_t epoch_rows; /* of the training stream: train_rows, or see loader_end_epochs */
     int64_t train_samples, eval_samples;
     int64_t truncated;    /* samples, or pairs, cut to seq_len, held-out ones too */
     double mean_tokens;   /* per training sample, or pair (both sequences), as cut; 0: no tokens */
@@ -57,6 +59,11 @@ void loader_close(Loader *loader); /* NULL is allowed */
  * loader_start(). Per-step inputs such as loss_weight still count all ranks. By default the loader
  * gives every batch. */
 void loader_shard(Loader *loader, int rank, int ranks);
+
+/* Lets epochs end as data.last_batch says, where a step of all ranks takes step_rows rows; call it
+ * before loader_start(). False if nothing of an epoch is left. By default an epoch is train_rows rows,
+ * which steps need not divide. */
+bool loader_end_epochs(Loader *loader, int64_t step_rows);
 
 const LoaderFacts *loader_facts(const Loader *loader);
 /* Number of held-out batches of each rank. All ranks together have data.eval_batches, or fewer if

@@ -60,6 +60,11 @@ static void open_loader(Rt *rt) {
                 rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
                 (long long)rows, rows == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : " or less");
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
+    if (!loader_end_epochs(rt->loader, rows_per_step(rt)))
+        rt_fail("data.last_batch = \"discard\" leaves nothing: a step takes %lld rows, but there %s "
+                "%lld; add data, lower training.per_device_train_batch_size or "
+                "gradient_accumulation_steps, or choose \"pad\"",
+                (long long)rows_per_step(rt), rows == 1 ? "is" : "are", (long long)rows);
 }
 
 /* The folder of the model that the run starts from; NULL: it starts from random weights. */
@@ -134,6 +139,8 @@ static void show_epochs(const Rt *rt) {
     snprintf(epochs, sizeof epochs, epochs_format(epochs_of(rt, steps)), epochs_of(rt, steps));
     printf("; %lld step%s of %lld row%s: %s epoch%s", steps, steps == 1 ? "" : "s", rows,
            rows == 1 ? "" : "s", epochs, strcmp(epochs, "1") == 0 ? "" : "s");
+    if (loader_facts(rt->loader)->epoch_rows != loader_facts(rt->loader)->train_rows)
+        printf(" of %lld", (long long)loader_facts(rt->loader)->epoch_rows);
 }
 
 static void show_rows(const Rt *rt, const LoaderFacts *facts) {

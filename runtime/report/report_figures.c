@@ -83,7 +83,7 @@ Figures figures_of(const Rt *rt) {
 }
 
 double epochs_of(const Rt *rt, int64_t steps) {
-    int64_t rows = loader_facts(rt->loader)->train_rows;
+    int64_t rows = loader_facts(rt->loader)->epoch_rows;
     return rows > 0 ? (double)steps * (double)rows_per_step(rt) / (double)rows : NAN;
 }
 

@@ -1,5 +1,5 @@
 /* The loader: each format's rows, the conventions of a batch, determinism, and every error message
- * for bad data. */
+ * for bad data. The order of rows is in test_data_order.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,45 +157,6 @@ static void held_out_text_is_the_end(void **state) {
     ASSERT_INTS(b.positions, 0, 1, 2, 3, 0, 0, 0, 0);
     assert_int_equal(b.targets, 4);
     loader_close(loader);
-}
-
-static void every_epoch_is_another_permutation(void **state) {
-    (void)state;
-    char text[4 * 11 + 1];
-    for (int i = 0; i < (int)sizeof text; i++)
-        text[i] = (char)(i / 4);
-    const char *path = temp_file("rows", text, sizeof text);
-    RtData data = data_of(RT_DATA_TEXT, &path);
-    data.shuffle = true;
-    Loader *loader = open_with(&data, 1, 4, 1, 3);
-    int32_t orders[3][11];
-    Batch b;
-    for (int i = 0; i < 33; i++) {
-        fill(loader, LOADER_TRAIN, i, &b);
-        orders[i / 11][i % 11] = b.ids[0];
-    }
-    for (int e = 0; e < 3; e++) {
-        int seen = 0;
-        for (int i = 0; i < 11; i++)
-            seen |= 1 << orders[e][i];
-        assert_int_equal(seen, (1 << 11) - 1);
-    }
-    assert_memory_not_equal(orders[0], orders[1], sizeof orders[0]);
-    assert_memory_not_equal(orders[1], orders[2], sizeof orders[0]);
-    loader_close(loader);
-}
-
-static void a_permutation_is_one_for_any_size(void **state) {
-    (void)state;
-    static bool seen[5000];
-    for (int64_t count = 1; count <= 5000; count = count * 3 / 2 + 1) {
-        memset(seen, 0, sizeof seen);
-        for (int64_t i = 0; i < count; i++) {
-            int64_t to = permute(i, count, 42);
-            assert_true(to >= 0 && to < count && !seen[to]);
-            seen[to] = true;
-        }
-    }
 }
 
 /* ---- JSON lines ------------------------------------------------------------------------------ */
@@ -643,8 +604,6 @@ int main(void) {
         cmocka_unit_test(text_is_windows_of_bytes),
         cmocka_unit_test(text_joins_files_in_sorted_order),
         cmocka_unit_test(held_out_text_is_the_end),
-        cmocka_unit_test(every_epoch_is_another_permutation),
-        cmocka_unit_test(a_permutation_is_one_for_any_size),
         cmocka_unit_test(a_sample_a_row),
         cmocka_unit_test(packing_starts_a_row_when_a_sample_does_not_fit),
         cmocka_unit_test(packing_keeps_the_target_limit),
