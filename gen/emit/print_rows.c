@@ -369,6 +369,8 @@ static void print_workers(Printer *p) {
     declare_column_sums(p);
     print_hoisted(p);
     print_ahead_end(p);
+    if (skeleton_rows_at_once(k) > 1)
+        put(p, "#pragma unroll %d", skeleton_rows_at_once(k));
     if (k->parts > 1)
         put(p, "for (%s row = %s; row < end; row += %s) {", index_type(p), first,
             extent(p, "PARTS", k->parts));

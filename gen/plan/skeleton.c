@@ -43,6 +43,23 @@ static int values_held(const Body *body) {
     return count;
 }
 
+static bool is_row_load(const Kernel *k, int step) {
+    return k->body->steps[step].kind == STEP_LOAD && step_level(k->body, step) == LEVEL_ELEMENT;
+}
+
+/* Registers for these values, without those for what is computed from them. */
+static int registers_held(const Kernel *k) {
+    int64_t bytes = 0;
+    for (int i = 0; i < k->body->count; i++) {
+        const Step *s = &k->body->steps[i];
+        if (s->kind == STEP_COL_SUM)
+            bytes += k->vector * dtype_bytes(k->real);
+        else if (s->kind == STEP_LOAD && step_per_column(k->body, i))
+            bytes += step_width(k, i) * dtype_bytes(s->value->dtype);
+    }
+    return (int)(bytes / 4);
+}
+
 static int sums_held(const Body *body) {
     int count = 0;
     for (int i = 0; i < body->count; i++)
@@ -92,10 +109,23 @@ bool skeleton_is_alone(const Kernel *k) {
 int skeleton_blocks_together(const Kernel *k) {
     if (skeleton_is_alone(k))
         return 1;
+    if (k->skeleton == SKELETON_TILE && k->threads >= TILE_THREADS / 2 &&
+        registers_held(k) <= MOST_HELD)
+        return TILE_THREADS_TOGETHER / k->threads;
     if (!k->workers || values_held(k->body) <= 8)
         return 0;
     int blocks = (k->vector <= 4 && holds_many_sums(k->body) ? 768 : 512) / k->threads;
     return blocks > 1 ? blocks : 0;
+}
+
+int skeleton_rows_at_once(const Kernel *k) {
+    int loads = 0;
+    if (k->skeleton != SKELETON_TILE || !k->rows)
+        return 1;
+    for (int i = 0; i < k->body->count; i++)
+        loads += is_row_load(k, i);
+    bool many = skeleton_rows_per_worker(k, k->rows) >= 2 * ROWS_AT_ONCE * k->parts;
+    return loads == 1 && many ? ROWS_AT_ONCE : 1;
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */

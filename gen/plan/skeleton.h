@@ -20,6 +20,14 @@ enum { LONG_ROW_BYTES = 65536, LONG_ROW_THREADS = 1024, LONG_ROW_LOADS = 4 };
 /* For sums over rows, whose order must not depend on the device. ENOUGH_BLOCKS is about as many as an
  * H100 has multiprocessors; MOST_WORKERS bounds what a second pass reads. Both are chosen. */
 enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
+/* With up to MOST_HELD registers of values, ptxas fits a thread into 64, and so TILE_THREADS_TOGETHER
+ * threads on a multiprocessor: all MOST_WORKERS blocks run at a time on an H100's 132. With 72
+ * registers it would be three blocks, and the last 116 of 512 would run after the others: such kernels
+ * reached 2.2 TB/s there, those with 64 registers 2.9. */
+enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
+/* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
+ * one such load reached 2.5 TB/s, with three or four 2.9. */
+enum { ROWS_AT_ONCE = 4 };
 /* How many turns of its rows ahead a block asks for what its windows read. On an H100, a turn took some
  * 1.3 us, and memory answers after some 0.7 us under load: the second turn is for those that are
  * faster, now that they wait less. Memory moves sectors. */
@@ -53,6 +61,8 @@ int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
 bool skeleton_is_alone(const Kernel *);
 /* Blocks that must fit a multiprocessor at a time; 0: as many as ptxas considers best. */
 int skeleton_blocks_together(const Kernel *);
+/* How many of its rows a worker's thread should load before it computes the first; 1: no matter. */
+int skeleton_rows_at_once(const Kernel *);
 
 /* A TILE kernel whose windows overlap waits for memory: of a thread's many loads, few are not in
  * caches, so that too few bytes are under way. With compile.prefetch_rows it asks the L2 cache for what

@@ -164,7 +164,7 @@ static Kernel summing(Program *p, int64_t cols, int taps, int stride) {
         body->steps[load].per = body->steps[load].moves = i >= taps - stride * stride;
         step_col_sum_at(body, to, i, load);
     }
-    Kernel k = {.body = body};
+    Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);
     return k;
 }
@@ -184,6 +184,25 @@ static void test_many_sums_add_the_same_rows(void **state) {
         assert_true(one.parts == nine.parts && one.workers == nine.workers);
         assert_true(covered >= cols && covered - cols < (int64_t)nine.lanes * nine.vector);
         assert_int_equal(skeleton_chunks(&nine), 1);
+    }
+    arena_free(&arena);
+}
+
+/* Sums with few values let all workers run at a time, and a single load is issued for several rows;
+ * neither decides what is added when. */
+static void test_sums_fill_the_device(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    for (int64_t cols = 8; cols <= 960; cols += 8) {
+        Kernel one = summing(&p, cols, 0, 1), four = summing(&p, cols, 4, 2), nine = summing(&p, cols, 9, 2);
+        assert_int_equal(skeleton_blocks_together(&one), 1024 / one.threads);
+        assert_int_equal(skeleton_blocks_together(&four), 1024 / four.threads); /* 4 loads of 4, 4 sums of 8 */
+        assert_int_equal(skeleton_blocks_together(&nine), 512 / nine.threads);
+        assert_int_equal(skeleton_rows_at_once(&one), cols < 32 ? 1 : 4); /* 512 rows for 256 to 8 parts */
+        assert_int_equal(skeleton_rows_at_once(&four), 1);
+        one.rows = 0; /* an argument */
+        assert_int_equal(skeleton_rows_at_once(&one), 1);
     }
     arena_free(&arena);
 }
@@ -313,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_skeletons_follow_from_shape),
         cmocka_unit_test(test_long_rows_are_alone),
         cmocka_unit_test(test_many_sums_add_the_same_rows),
+        cmocka_unit_test(test_sums_fill_the_device),
         cmocka_unit_test(test_overlapping_windows_ask_ahead),
         cmocka_unit_test(test_foremost_taps_move_evenly),
         cmocka_unit_test(test_few_rows_have_many_workers),

@@ -557,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 
 /* column_sum over [4, 6]
  * from model.num_classes; 120 bytes, 24 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
+extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
     const int worker = blockIdx.x;
@@ -581,7 +581,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 
 /* masked, column_sum over [4, 16]
  * from model.layers; 592 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) masked_column_sum_4x16(
+extern "C" __global__ void __launch_bounds__(256, 4) masked_column_sum_4x16(
     const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, RUN = 4, STRIDE = 4,
@@ -821,7 +821,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x72(
 
 /* sum_squares over [rows, 1024]
  * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
-extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
+extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 8, WORKERS = 64, LANES = 32, PARTS = 8,
         THREADS = 256;
