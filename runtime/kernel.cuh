@@ -249,7 +249,7 @@ __device__ __forceinline__ Vec<To, N> convert_vec(const Vec<From, N> &from) {
 /* Numbers of 8 / PER_BYTE bits, PER_BYTE to a byte, the first in the low bits. */
 template <int PER_BYTE> __device__ __forceinline__ int unpack(uint8_t byte, int i) {
     constexpr int BITS = 8 / PER_BYTE;
-    return byte >> i % PER_BYTE * BITS & ((1 << BITS) - 1);
+    return byte >> (i % PER_BYTE * BITS) & ((1 << BITS) - 1);
 }
 
 /* Number i of those in the bytes. */
@@ -261,7 +261,7 @@ __device__ __forceinline__ int unpack(const Vec<uint8_t, N> &bytes, int i) {
 /* Sets number i, which must have been 0. */
 template <int PER_BYTE, int N>
 __device__ __forceinline__ void pack(Vec<uint8_t, N> &bytes, int i, int number) {
-    bytes[i / PER_BYTE] |= static_cast<uint8_t>(number << i % PER_BYTE * (8 / PER_BYTE));
+    bytes[i / PER_BYTE] |= static_cast<uint8_t>(number << (i % PER_BYTE * (8 / PER_BYTE)));
 }
 
 /* ---- Warps: all 32 lanes must call these -------------------------------------------------- */

@@ -104,7 +104,7 @@ mutant epoch_discards_a_step runtime/data/data.c \
 mutant mask_in_a_narrow_thread gen/plan/fuse.c \
     's->col_map == COL_PACKED && k.vector % s->period' 'false && k.vector % s->period' tests/sim/generated.sh
 mutant mask_bits_in_one_place runtime/kernel.cuh \
-    'number << i % PER_BYTE * (8 / PER_BYTE)' 'number << i % PER_BYTE' tests/sim/generated.sh
+    'number << (i % PER_BYTE * (8 / PER_BYTE))' 'number << (i % PER_BYTE)' tests/sim/generated.sh
 mutant mask_of_a_zero gen/graph/ops_pointwise.c \
     'step_binary(body, STEP_LT, step_const(body, 0), y);
     step_store_mapped' 'step_binary(body, STEP_GE, y, step_const(body, 0));
@@ -433,7 +433,7 @@ mutant columns_of_the_first_block gen/emit/print_rows.c 'column_block = blockIdx
     'column_block = blockIdx.x %% %s / 2;"' $oracle_row mobilenet fp64 default
 mutant blocks_of_all_bodies_alike gen/emit/shared_bodies.c 'several != (plan' 'several == (plan' \
     tests/emit/run.sh blocks_share_bodies
-mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \
+mutant stride_of_the_first_argument gen/emit/print_terms.c 'own && !p->several_strides && ' 'own && ' \
     tests/emit/run.sh strides_say_whose
 mutant index_of_another_layer gen/emit/tables.c 'cells[0]->number - n.number * step' \
     'cells[0]->number + n.number * step' tests/emit/run.sh rows_are_as_written_out

@@ -158,7 +158,8 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     if (s->col_map == COL_MODULO)
         return arena_printf(p->arena, "%s %% %s", inner, extent(p, "PERIOD", s->period));
     if (step_shares(s))
-        return arena_printf(p->arena, "%s / %s", inner, extent(p, "RUN", s->period));
+        return arena_printf(p->arena, "%s / %s", inner,
+                            extent(p, s->col_map == COL_PACKED ? "PER_BYTE" : "RUN", s->period));
     const char *half = extent(p, "HALF_HEAD", s->period / 2);
     if (s->col_map == COL_FIRST_HALF)
         return arena_printf(p->arena, "%s + %s / %s * %s", col, inner, half, half);
@@ -177,9 +178,11 @@ static const char *row_of(Printer *p, const Step *s) {
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
 
-/* "STRIDE", or "GATE_PROJ_STRIDE" if the kernel has several or its template uses that name. */
+/* "STRIDE", or "GATE_PROJ_STRIDE" if the kernel has several, or its template uses that name, or not
+ * each element has a column of its own. */
 static const char *stride_name(const Printer *p, int step) {
-    if (!p->several_strides && !p->kernel->template_name)
+    bool own = !step_shares(&p->body->steps[step]);
+    if (own && !p->several_strides && !p->kernel->template_name)
         return "STRIDE";
     char *name = arena_printf(p->arena, "%s_stride", param_name(p, step));
     for (char *c = name; *c; c++)

@@ -53,7 +53,8 @@ OP(relu, SK | ROWS(IN0), shape_pointwise, grad_relu, expand_relu, no_flops, no_l
 OP(relu_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_relu_grad, no_flops,
    no_launch)
 OP(relu_mask, K, shape_relu_mask, no_gradient, expand_relu_mask, no_flops, no_launch)
-OP(masked, K, shape_masked, no_gradient, expand_masked, no_flops, no_launch)
+OP(relu_grad_masked, K, shape_relu_grad_masked, no_gradient, expand_relu_grad_masked, no_flops,
+   no_launch)
 OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
 OP(gelu_tanh, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh,

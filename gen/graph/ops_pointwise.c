@@ -235,8 +235,8 @@ void expand_relu_mask(const Op *op, Body *body) {
     step_store_mapped(body, op->out[0], COL_PACKED, mask_run(op->in[0]), above);
 }
 
-/* (mask, dy) -> dy where the mask is set, else 0: relu_grad, without y */
-void shape_masked(Program *p, Op *op) {
+/* (mask, dy) -> dx, as relu_grad */
+void shape_relu_grad_masked(Program *p, Op *op) {
     const Value *mask = op->in[0], *dy = op->in[1];
     op_expect_operands(op, 2);
     bool fits = relu_has_mask(dy) && value_rows(mask) == value_rows(dy) &&
@@ -245,7 +245,7 @@ void shape_masked(Program *p, Op *op) {
     result_like(p, op, 0, dy);
 }
 
-void expand_masked(const Op *op, Body *body) {
+void expand_relu_grad_masked(const Op *op, Body *body) {
     body_space(body, op->out[0]);
     int64_t run = mask_run(op->in[1]);
     int mask = step_load_mapped(body, op->in[0], -1, COL_PACKED, run);

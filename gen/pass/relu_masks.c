@@ -1,7 +1,7 @@
 /* Backward reads a mask of a ReLU's result instead of the result:
  *
  *     y = relu(x), dx = relu_grad(y, dy)
- *         ->  y = relu(x), mask = relu_mask(y), dx = masked(mask, dy)
+ *         ->  y = relu(x), mask = relu_mask(y), dx = relu_grad_masked(mask, dy)
  *
  * In 16 bits a mask has a sixteenth of y's bytes. The kernel that makes y also writes the mask. Where
  * other ops of backward read y too, as a product for the gradient of the next weight, it is kept as
@@ -55,7 +55,7 @@ static void rewrite(Program *p, Graph *graph, const Op *const *relu) {
             if (relu[k] != op)
                 continue;
             mask = mask ? mask : add_mask(p, graph, op);
-            old.ops[k]->kind = OP_masked;
+            old.ops[k]->kind = OP_relu_grad_masked;
             old.ops[k]->in[0] = mask;
         }
     }

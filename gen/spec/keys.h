@@ -142,8 +142,11 @@
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
     C(POOLED, CONVOLUTIONS, "model.family = \"cnn\" or \"resnet\"")                                \
-    C(MASKED, s->compile.fusion && (s->model.family == FAMILY_MLP || CONVOLUTIONS),                 \
-      "compile.fusion = true and model.family = \"mlp\", \"cnn\" or \"resnet\"")                  \
+    C(MASKED,                                                                                      \
+      s->compile.fusion && (s->model.family == FAMILY_MLP || s->model.family == FAMILY_CNN ||      \
+                            (s->model.family == FAMILY_RESNET && s->compile.layout == LAYOUT_NHWC)), \
+      "compile.fusion = true and model.family = \"mlp\", \"cnn\", or \"resnet\" with compile.layout " \
+      "= \"nhwc\"")                                                                                \
     C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
       "a language model and model.weights = \"\"")                                                 \
     C(ROPE_SCALED, ROTARY_MODEL && s->model.rope_type == ROPE_LLAMA3,                              \

@@ -53,7 +53,7 @@ void loader_shard(Loader *loader, int rank, int ranks) {
     loader->ranks = ranks;
 }
 
-bool loader_end_epochs(Loader *loader, int64_t step_rows) {
+bool loader_set_step(Loader *loader, int64_t step_rows) {
     int64_t rows = loader->facts.train_rows, whole = rows / step_rows * step_rows;
     RtLastBatch last = loader->program->data.last_batch;
     if (last == RT_LAST_DISCARD)

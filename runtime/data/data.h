@@ -37,7 +37,7 @@ typedef struct {
  * without samples, rows and samples are windows. */
 typedef struct {
     int64_t train_rows, eval_rows; /* synthetic: 0 train rows, since it is endless */
-    int64_t epoch_rows; /* of the training stream: train_rows, or see loader_end_epochs */
+    int64_t epoch_rows; /* of the training stream: train_rows, or see loader_set_step */
     int64_t train_samples, eval_samples;
     int64_t truncated;    /* samples, or pairs, cut to seq_len, held-out ones too */
     double mean_tokens;   /* per training sample, or pair (both sequences), as cut; 0: no tokens */
@@ -60,10 +60,10 @@ void loader_close(Loader *loader); /* NULL is allowed */
  * gives every batch. */
 void loader_shard(Loader *loader, int rank, int ranks);
 
-/* Lets epochs end as data.last_batch says, where a step of all ranks takes step_rows rows; call it
- * before loader_start(). False if nothing of an epoch is left. By default an epoch is train_rows rows,
- * which steps need not divide. */
-bool loader_end_epochs(Loader *loader, int64_t step_rows);
+/* Tells the loader that a step of all ranks takes step_rows rows, so that epochs end as
+ * data.last_batch says; call it before loader_start(). False if nothing of an epoch is left. By
+ * default an epoch is train_rows rows, which steps need not divide. */
+bool loader_set_step(Loader *loader, int64_t step_rows);
 
 const LoaderFacts *loader_facts(const Loader *loader);
 /* Number of held-out batches of each rank. All ranks together have data.eval_batches, or fewer if

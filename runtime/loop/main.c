@@ -60,7 +60,7 @@ static void open_loader(Rt *rt) {
                 rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
                 (long long)rows, rows == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : " or less");
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
-    if (!loader_end_epochs(rt->loader, rows_per_step(rt)))
+    if (!loader_set_step(rt->loader, rows_per_step(rt)))
         rt_fail("data.last_batch = \"discard\" leaves nothing: a step takes %lld rows, but there %s "
                 "%lld; add data, lower training.per_device_train_batch_size or "
                 "gradient_accumulation_steps, or choose \"pad\"",

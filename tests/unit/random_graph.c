@@ -115,7 +115,7 @@ static void add_mask(RandomGraph *g) {
     Value *mask = add_op(g, OP_relu_mask, &y, 1, NULL, 0, (Attr){0})->out[0];
     if (below(g, 2)) add_pointwise(g);
     Value *dy = operand(g, y->dtype, value_cols(y)), *place = place_for(g, y->dtype, g->rows, value_cols(y));
-    add_op(g, OP_masked, (Value *[]){mask, dy}, 2, &place, place ? 1 : 0, (Attr){0});
+    add_op(g, OP_relu_grad_masked, (Value *[]){mask, dy}, 2, &place, place ? 1 : 0, (Attr){0});
 }
 
 static void forget(RandomGraph *g, const Value *v) {

@@ -83,7 +83,7 @@ static void read_stream(RtLastBatch last, int32_t *rows, int count) {
     for (int r = 0; r < 2; r++) {
         of_rank[r] = open_rows(2, last);
         loader_shard(of_rank[r], r, 2);
-        assert_true(loader_end_epochs(of_rank[r], STEP));
+        assert_true(loader_set_step(of_rank[r], STEP));
     }
     for (int i = 0; i < count; i++)
         rows[i] = number_of(of_rank[i / 2 % 2], i / STEP, i % 2);
@@ -109,8 +109,8 @@ static void an_epoch_may_be_shorter_than_a_step(void **state) {
     (void)state;
     enum { LONG_STEP = EPOCH + 2 };
     Loader *discard = open_rows(LONG_STEP, RT_LAST_DISCARD), *pad = open_rows(LONG_STEP, RT_LAST_PAD);
-    assert_false(loader_end_epochs(discard, LONG_STEP));
-    assert_true(loader_end_epochs(pad, LONG_STEP));
+    assert_false(loader_set_step(discard, LONG_STEP));
+    assert_true(loader_set_step(pad, LONG_STEP));
     assert_int_equal(loader_facts(pad)->epoch_rows, LONG_STEP);
     for (int i = 0; i < 2; i++)
         assert_int_equal(number_of(pad, 0, EPOCH + i), number_of(pad, 0, i));

@@ -47,7 +47,7 @@ static void expect(const char *model, int masks, int whole, const char *const se
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     assert_int_equal(count_of(p, OP_relu_mask), masks);
-    assert_int_equal(count_of(p, OP_masked), masks);
+    assert_int_equal(count_of(p, OP_relu_grad_masked), masks);
     assert_int_equal(count_of(p, OP_relu_grad), whole);
 }
 
@@ -146,7 +146,7 @@ static void no_bit_changes(void **state) {
         Ops before = make(dtypes[k]), after = make(dtypes[k]);
         assert_true(pass_relu_masks(after.program, &masking));
         assert_int_equal(count_of(after.program, OP_relu_mask), 1);
-        assert_int_equal(count_of(after.program, OP_masked), 2);
+        assert_int_equal(count_of(after.program, OP_relu_grad_masked), 2);
         Memory a = run(&before), b = run(&after);
         for (int64_t i = 0; i < 2 * ROWS * COLS; i++)
             assert_true(memory_get(&a, before.grad[i % 2]->out[0], i / 2) ==
@@ -162,7 +162,7 @@ static void others_stay(void **state) {
     observed.grad[0]->observe = "dx";
     assert_true(pass_relu_masks(observed.program, &masking));
     assert_int_equal(observed.grad[0]->kind, OP_relu_grad);
-    assert_int_equal(observed.grad[1]->kind, OP_masked);
+    assert_int_equal(observed.grad[1]->kind, OP_relu_grad_masked);
     clamped.relu->kind = OP_relu6;
     assert_false(pass_relu_masks(clamped.program, &masking));
     for (int i = 0; i < 2; i++) other.grad[i]->in[0] = other.x;

@@ -469,7 +469,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
 extern "C" __global__ void __launch_bounds__(32) relu_relu_mask_4x16(
     const float *__restrict__ fc1_biased, float *__restrict__ relu2,
     uint8_t *__restrict__ relu2_mask) {
-    constexpr int COLS = 16, RUN = 4, STRIDE = 4, ELEMENTS = 64;
+    constexpr int COLS = 16, PER_BYTE = 4, RELU2_MASK_STRIDE = 4, ELEMENTS = 64;
     const int i = threadIdx.x * 4;
     if (i >= ELEMENTS)
         return;
@@ -484,7 +484,7 @@ extern "C" __global__ void __launch_bounds__(32) relu_relu_mask_4x16(
         pack<4>(relu2_mask_v, j, relu2_j > 0.0f);
     }
     store_vec(relu2 + i, relu2_v);
-    store_vec(relu2_mask + row * STRIDE + col / RUN, relu2_mask_v);
+    store_vec(relu2_mask + row * RELU2_MASK_STRIDE + col / PER_BYTE, relu2_mask_v);
 }
 
 /* cross_entropy, cross_entropy_grad over [4, 6]
@@ -570,20 +570,21 @@ extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
     store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
-/* masked, column_sum over [4, 16]
+/* relu_grad_masked, column_sum over [4, 16]
  * from model.layers; 592 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) masked_column_sum_4x16(
+extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum_4x16(
     const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, RUN = 4, STRIDE = 4,
-        THREADS = 256;
+    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, PER_BYTE = 4,
+        RELU2_MASK_STRIDE = 4, THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += PARTS) {
-        const Vec<uint8_t, 1> relu2_mask_v = load_vec<1>(relu2_mask + row * STRIDE + col / RUN);
+        const Vec<uint8_t, 1> relu2_mask_v =
+            load_vec<1>(relu2_mask + row * RELU2_MASK_STRIDE + col / PER_BYTE);
         const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * COLS + col);
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll

@@ -30,7 +30,7 @@ enum {
     K_cross_entropy_cross_entropy_grad_4x6,
     K_sum_add_4,
     K_column_sum_4x6,
-    K_masked_column_sum_4x16,
+    K_relu_grad_masked_column_sum_4x16,
     K_max_pool2d_grad_column_sum_48x100,
     K_column_sum_4x12,
     K_conv2d_weight_grad_4x10x10x8_12x1x1,
@@ -60,7 +60,7 @@ static const RtKernel kernels[] = {
     KERNEL(cross_entropy_cross_entropy_grad_4x6, 256, 0),
     KERNEL(sum_add_4, 32, 0),
     KERNEL(column_sum_4x6, 255, 0),
-    KERNEL(masked_column_sum_4x16, 256, 0),
+    KERNEL(relu_grad_masked_column_sum_4x16, 256, 0),
     KERNEL(max_pool2d_grad_column_sum_48x100, 256, 0),
     KERNEL(column_sum_4x12, 32, 0),
     KERNEL(conv2d_weight_grad_4x10x10x8_12x1x1, 32, 0),
@@ -248,12 +248,12 @@ static void fc2_to_conv1_backward(Rt *rt) {
     RtPtr relu2_grad = rt_scratch(rt, RELU2_GRAD); /* f32 [4, 16] */
     rt_gemm(rt, G_gemm_4x16x6_nn, fc2_biased_grad, fc2_weight, relu2_grad);
 
-    /* fc1.biased.grad: masked, column_sum -> fc1_biased_grad, fc1_bias_grad */
+    /* fc1.biased.grad: relu_grad_masked, column_sum -> fc1_biased_grad, fc1_bias_grad */
     RtPtr mask = rt_scratch(rt, RELU2_MASK); /* u8 [4, 4] */
     RtPtr fc1_biased_grad = rt_scratch(rt, FC1_BIASED_GRAD); /* f32 [4, 16] */
     RtPtr fc1_bias_grad = rt_state(rt, FC1_BIAS_GRAD); /* f32 [16] */
-    RT_LAUNCH(rt, K_masked_column_sum_4x16, RT_GRID(1, 1, 1), &mask, &relu2_grad, &fc1_biased_grad,
-        &fc1_bias_grad);
+    RT_LAUNCH(rt, K_relu_grad_masked_column_sum_4x16, RT_GRID(1, 1, 1), &mask, &relu2_grad,
+        &fc1_biased_grad, &fc1_bias_grad);
 
     /* fc1.weight.grad: matmul -> fc1_weight_grad */
     RtPtr max_pool1 = rt_scratch(rt, MAX_POOL1); /* f32 [4, 300] */

@@ -1088,7 +1088,7 @@ static __device__ __forceinline__ void decode_4bit_body_2(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    constexpr int COLS = 64, RUN = 2, STRIDE = 32;
+    constexpr int COLS = 64, RUN = 2, CODES_STRIDE = 32;
     const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
     const int absmax_row = absmax[row];
@@ -1097,7 +1097,7 @@ static __device__ __forceinline__ void decode_4bit_body_2(
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * STRIDE + col / RUN);
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * CODES_STRIDE + col / RUN);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {

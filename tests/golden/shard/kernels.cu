@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
 extern "C" __global__ void __launch_bounds__(64) relu_relu_mask_8x64(
     const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu,
     uint8_t *__restrict__ relu_mask) {
-    constexpr int COLS = 64, RUN = 8, STRIDE = 8;
+    constexpr int COLS = 64, PER_BYTE = 8, RELU_MASK_STRIDE = 8;
     const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 8> biased_v = load_vec<8>(biased + i);
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(64) relu_relu_mask_8x64(
         pack<8>(relu_mask_v, j, relu_j > 0.0f);
     }
     store_vec(relu + i, relu_v);
-    store_vec(relu_mask + row * STRIDE + col / RUN, relu_mask_v);
+    store_vec(relu_mask + row * RELU_MASK_STRIDE + col / PER_BYTE, relu_mask_v);
 }
 
 /* cross_entropy, cross_entropy_grad over [8, 10]
@@ -144,20 +144,21 @@ extern "C" __global__ void __launch_bounds__(255, 4) column_sum_8x10(
     store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
-/* masked, column_sum over [8, 64]
+/* relu_grad_masked, column_sum over [8, 64]
  * from model.hidden_size; 2368 bytes, 512 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) masked_column_sum_8x64(
+extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum_8x64(
     const uint8_t *__restrict__ relu_mask, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, RUN = 8, STRIDE = 8,
-        THREADS = 256;
+    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, PER_BYTE = 8,
+        RELU_MASK_STRIDE = 8, THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 8;
     Vec<float, 8> total = {};
     for (int row = first + part; row < end; row += PARTS) {
-        const Vec<uint8_t, 1> relu_mask_v = load_vec<1>(relu_mask + row * STRIDE + col / RUN);
+        const Vec<uint8_t, 1> relu_mask_v =
+            load_vec<1>(relu_mask + row * RELU_MASK_STRIDE + col / PER_BYTE);
         const Vec<__nv_bfloat16, 8> relu_grad_v = load_vec<8>(relu_grad + row * COLS + col);
         Vec<__nv_bfloat16, 8> biased_grad_v;
 #pragma unroll

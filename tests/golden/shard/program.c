@@ -29,7 +29,7 @@ enum {
     K_cross_entropy_cross_entropy_grad_8x10,
     K_sum_add_8,
     K_column_sum_8x10,
-    K_masked_column_sum_8x64,
+    K_relu_grad_masked_column_sum_8x64,
     K_sum_squares_6x1024,
     K_sum_1024,
     K_clip_factor_rates_advance_step,
@@ -46,7 +46,7 @@ static const RtKernel kernels[] = {
     KERNEL(cross_entropy_cross_entropy_grad_8x10, 256, 0),
     KERNEL(sum_add_8, 32, 0),
     KERNEL(column_sum_8x10, 255, 0),
-    KERNEL(masked_column_sum_8x64, 256, 0),
+    KERNEL(relu_grad_masked_column_sum_8x64, 256, 0),
     KERNEL(sum_squares_6x1024, 256, 0),
     KERNEL(sum_1024, 128, 0),
     KERNEL(clip_factor_rates_advance_step, 1, 0),
@@ -197,11 +197,12 @@ static void layers_backward(Rt *rt) {
     RtPtr layers_1_relu_grad = rt_scratch(rt, LAYERS_1_RELU_GRAD); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x10_nn, layers_2_biased_grad, layers_2_weight, layers_1_relu_grad);
 
-    /* layers.1.biased.grad: masked, column_sum -> layers_1_biased_grad, layers_1_bias_grad */
+    /* layers.1.biased.grad: relu_grad_masked, column_sum -> layers_1_biased_grad,
+     * layers_1_bias_grad */
     RtPtr layers_1_relu_mask = rt_scratch(rt, LAYERS_1_RELU_MASK); /* u8 [8, 8] */
     RtPtr layers_1_biased_grad = rt_scratch(rt, LAYERS_1_BIASED_GRAD); /* bf16 [8, 64] */
     RtPtr layers_1_bias_grad = rt_state(rt, LAYERS_1_BIAS_GRAD); /* f32 [64] */
-    RT_LAUNCH(rt, K_masked_column_sum_8x64, RT_GRID(1, 1, 1), &layers_1_relu_mask,
+    RT_LAUNCH(rt, K_relu_grad_masked_column_sum_8x64, RT_GRID(1, 1, 1), &layers_1_relu_mask,
         &layers_1_relu_grad, &layers_1_biased_grad, &layers_1_bias_grad);
 
     /* layers.1.weight.grad: matmul -> layers_1_weight_grad */
@@ -214,11 +215,12 @@ static void layers_backward(Rt *rt) {
     RtPtr layers_0_relu_grad = rt_scratch(rt, LAYERS_0_RELU_GRAD); /* bf16 [8, 64] */
     rt_gemm(rt, G_gemm_8x64x64_nn, layers_1_biased_grad, layers_1_weight, layers_0_relu_grad);
 
-    /* layers.0.biased.grad: masked, column_sum -> layers_0_biased_grad, layers_0_bias_grad */
+    /* layers.0.biased.grad: relu_grad_masked, column_sum -> layers_0_biased_grad,
+     * layers_0_bias_grad */
     RtPtr layers_0_relu_mask = rt_scratch(rt, LAYERS_0_RELU_MASK); /* u8 [8, 8] */
     RtPtr layers_0_biased_grad = rt_scratch(rt, LAYERS_0_BIASED_GRAD); /* bf16 [8, 64] */
     RtPtr layers_0_bias_grad = rt_state(rt, LAYERS_0_BIAS_GRAD); /* f32 [64] */
-    RT_LAUNCH(rt, K_masked_column_sum_8x64, RT_GRID(1, 1, 1), &layers_0_relu_mask,
+    RT_LAUNCH(rt, K_relu_grad_masked_column_sum_8x64, RT_GRID(1, 1, 1), &layers_0_relu_mask,
         &layers_0_relu_grad, &layers_0_biased_grad, &layers_0_bias_grad);
 
     /* layers.0.weight.grad: matmul -> layers_0_weight_grad */
