@@ -76,7 +76,7 @@ else
     head -n 30 $work/README.diff
     status=1
 fi
-tests/golden/figures.sh README.md specs/README.md || status=1
+tests/golden/figures.sh README.md specs/README.md tests/bench/results/README.md || status=1
 
 # readme_plan: README's example of a plan, a pattern per line, in which … stands for anything.
 readme_plan() {
