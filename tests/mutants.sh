@@ -111,6 +111,8 @@ mutant mask_of_a_zero gen/graph/ops_pointwise.c \
     step_store_mapped' build/unit/test_relu_masks
 mutant mask_in_an_epilogue gen/pass/relu_masks.c \
     'masks && !may_be_epilogue(p, uses, relu)' 'masks && (!may_be_epilogue(p, uses, relu) || masks)' build/unit/test_relu_masks
+mutant mask_in_an_epilogue_of_a_pool gen/pass/relu_masks.c \
+    '|| op_is(maker, TRAIT_WINDOWS)' '' build/unit/test_relu_masks
 mutant mask_of_parts_of_bytes gen/graph/ops_pointwise.c \
     'value_cols(y) % mask_run(y) == 0 && ' '' build/unit/test_relu_masks
 mutant rope_not_undone gen/templates/attention_rope.cuh \

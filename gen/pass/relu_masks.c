@@ -20,11 +20,12 @@ static bool has_one_reader(const GraphUses *uses, const Value *v) {
     return count == 1;
 }
 
-/* Whether nothing but pointwise ops comes between a template and the op, so that both may be one
- * kernel. */
+/* Whether nothing but pointwise ops and pools comes between a template and the op, so that both may be
+ * one kernel. */
 static bool may_be_epilogue(const Program *p, const GraphUses *uses, const Op *op) {
     const Op *maker = use_maker(uses, op->in[0]);
-    while (maker && has_one_reader(uses, maker->out[0]) && op_is_pointwise(p, maker))
+    while (maker && has_one_reader(uses, maker->out[0]) &&
+           (op_is_pointwise(p, maker) || op_is(maker, TRAIT_WINDOWS)))
         maker = use_maker(uses, maker->in[0]);
     return maker && op_is(maker, TRAIT_EPILOGUE) && has_one_reader(uses, maker->out[0]);
 }

@@ -110,7 +110,7 @@ int skeleton_blocks_together(const Kernel *k) {
     if (skeleton_is_alone(k))
         return 1;
     if (k->skeleton == SKELETON_TILE && k->threads >= TILE_THREADS / 2 &&
-        registers_held(k) <= MOST_HELD)
+        k->workers * k->column_blocks > 2 * ENOUGH_BLOCKS && registers_held(k) <= MOST_HELD)
         return TILE_THREADS_TOGETHER / k->threads;
     if (!k->workers || values_held(k->body) <= 8)
         return 0;

@@ -23,7 +23,7 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
 /* With up to MOST_HELD registers of values, ptxas fits a thread into 64, and so TILE_THREADS_TOGETHER
  * threads on a multiprocessor: all MOST_WORKERS blocks run at a time on an H100's 132. With 72
  * registers it would be three blocks, and the last 116 of 512 would run after the others: such kernels
- * reached 2.2 TB/s there, those with 64 registers 2.9. */
+ * reached 2.2 TB/s there, those with 64 registers 2.9. Few blocks have room anyway. */
 enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */

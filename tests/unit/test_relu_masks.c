@@ -71,6 +71,7 @@ static void epilogues_keep_theirs(void **state) {
     EXPECT(cnn, 1, 1,
            "model.layers=[\"conv 16 3\", \"relu\", \"flatten\", \"linear 32\", \"relu\", \"linear 10\"]");
     EXPECT(cnn, 0, 1, "model.layers=[\"conv 16 3\", \"relu\", \"flatten\", \"linear 10\"]");
+    EXPECT(cnn, 0, 1, "model.layers=[\"conv 16 3\", \"relu\", \"max_pool 2\", \"flatten\", \"linear 10\"]");
 }
 
 /* Rows of 8 numbers in 16 bits are one byte of a mask; those of 20 are no whole bytes. */

@@ -548,7 +548,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 
 /* column_sum over [4, 6]
  * from model.num_classes; 120 bytes, 24 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
+extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
     const int worker = blockIdx.x;
@@ -572,7 +572,7 @@ extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
 
 /* relu_grad_masked, column_sum over [4, 16]
  * from model.layers; 592 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum_4x16(
+extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_4x16(
     const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, PER_BYTE = 4,
@@ -605,7 +605,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum
 
 /* dropout, max_pool2d_grad, column_sum over [100, 12]
  * from model.layers; 29328 bytes, 3600 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(255, 4) dropout_max_pool2d_grad_column_sum_100x12(
+extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column_sum_100x12(
     const float *__restrict__ flatten1_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
     const uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ conv2_biased_grad,
@@ -759,7 +759,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
 
 /* column_sum over [400, 8]
  * from model.layers; 12832 bytes, 3200 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) column_sum_400x8(
+extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
     const float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 8, ROWS_PER_WORKER = 400, LANES = 2, PARTS = 128, THREADS = 256;
     const int worker = blockIdx.x;

@@ -874,7 +874,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
 
 /* sum_squares over [8, 1024]
  * 36864 bytes, 16384 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_8x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
     const float *__restrict__ gradient, float *__restrict__ columns) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 8, ROWS_PER_WORKER = 8, LANES = 32, PARTS = 8,
         THREADS = 256;

@@ -895,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
 
 /* rms_norm_weight_grad over [32, 64]
  * 9472 bytes, 6144 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) rms_norm_weight_grad_32x64(
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x64(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad) {
     constexpr int COLS = 64, ROWS_PER_WORKER = 32, LANES = 8, PARTS = 32, THREADS = 256;

@@ -557,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 
 /* column_sum over [4, 6]
  * from model.num_classes; 120 bytes, 24 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
+extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
     const int worker = blockIdx.x;
@@ -581,7 +581,7 @@ extern "C" __global__ void __launch_bounds__(255, 4) column_sum_4x6(
 
 /* relu_grad_masked, column_sum over [4, 16]
  * from model.layers; 592 bytes, 64 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum_4x16(
+extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_4x16(
     const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, PER_BYTE = 4,

@@ -798,7 +798,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 
 /* rms_norm_weight_grad over [32, 32]
  * 4736 bytes, 3072 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) rms_norm_weight_grad_32x32(
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
     constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, THREADS = 256;
@@ -1272,7 +1272,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
 
 /* sum_squares over [rows, 1024]
  * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, WORKERS = 64, LANES = 32, PARTS = 8,
         THREADS = 256;

@@ -2142,7 +2142,7 @@ attention_backward_kv_rope_16x2x16(
 
 /* sum_squares over [rows, 1024]
  * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, WORKERS = 64, LANES = 32, PARTS = 8,
         THREADS = 256;

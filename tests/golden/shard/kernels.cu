@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
 
 /* column_sum over [8, 10]
  * from model.hidden_size; 200 bytes, 80 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(255, 4) column_sum_8x10(
+extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 10, ROWS_PER_WORKER = 8, LANES = 5, PARTS = 51, THREADS = 255;
     const int worker = blockIdx.x;
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(255, 4) column_sum_8x10(
 
 /* relu_grad_masked, column_sum over [8, 64]
  * from model.hidden_size; 2368 bytes, 512 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum_8x64(
+extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_8x64(
     const uint8_t *__restrict__ relu_mask, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, PER_BYTE = 8,
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) relu_grad_masked_column_sum
 
 /* sum_squares over [6, 1024]
  * 28672 bytes, 12288 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_6x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const float *__restrict__ piece, float *__restrict__ columns) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, ROWS_PER_WORKER = 6, LANES = 32, PARTS = 8,
         THREADS = 256;

@@ -968,7 +968,7 @@ attention_backward_kv_rope_16x2x8(
 
 /* sum_squares over [3, 1024]
  * 16384 bytes, 6144 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_3x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
     const float *__restrict__ sharded, float *__restrict__ columns) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 8, ROWS_PER_WORKER = 3, LANES = 32, PARTS = 8,
         THREADS = 256;
