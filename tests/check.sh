@@ -24,6 +24,7 @@ build      tests/build/run.sh              --all
 templates  tests/sim/test_template_run.sh  --all
 ptx        tests/sim/ptx.sh                --rest
 tuning     tests/tuning/run.sh             only
+fashion    tests/oracle/fashion.sh         only
 repeat     tests/runtime/repeat.sh         --rest
 study      tests/study/run.sh
 unit       tests/unit/run.sh
