@@ -133,6 +133,30 @@ mutant prefix_of_another_group gen/templates/attention_masks.cuh \
     '((key >= prefix_start) & (key < prefix_end))' '(key < prefix_end)' tests/dist/run.sh packed_prompts
 mutant long_completion_takes_all runtime/data/data_shared.c \
     'room - shorter : room / 2' 'room - shorter : room' build/unit/test_pairs
+mutant ipo_aims_twice_as_far gen/graph/ops_pairs.c \
+    '1 / (2 * beta), "AIM"));
+        return step_binary(body, STEP_MUL, off, off);' '1 / beta, "AIM"));
+        return step_binary(body, STEP_MUL, off, off);' build/unit/test_pair_losses
+mutant ipo_sums_log_probabilities gen/graph/ops_pairs.c \
+    'chosen = step_binary(body, STEP_DIV, chosen, pair->chosen.targets);' '(void)0;' build/unit/test_pair_losses
+mutant hinge_without_margin gen/graph/ops_pairs.c \
+    'STEP_SUB, step_const(body, 1), x)' 'STEP_SUB, step_const(body, 0), x)' build/unit/test_pair_losses
+mutant hinge_pulls_at_all_pairs gen/graph/ops_pairs.c \
+    'step_binary(body, STEP_LT, x, step_const(body, 1))' 'step_binary(body, STEP_LT, x, step_const(body, 1e9))' \
+    build/unit/test_pair_losses
+mutant robust_as_conservative gen/graph/ops_pairs.c \
+    '(1 - smoothing) / (1 - 2 * smoothing), -smoothing / (1 - 2 * smoothing)' '1 - smoothing, smoothing' \
+    build/unit/test_pair_losses
+mutant robust_not_divided gen/graph/ops_pairs.c \
+    '(1 - smoothing) / (1 - 2 * smoothing), -smoothing / (1 - 2 * smoothing)' '1 - smoothing, -smoothing' \
+    build/unit/test_pair_losses
+mutant smoothing_of_pairs_ignored gen/graph/ops_pairs.c \
+    'double smoothing = op->attr.label_smoothing;' 'double smoothing = 0 * op->attr.label_smoothing;' \
+    build/unit/test_pair_losses
+mutant rewards_without_beta gen/graph/ops_pairs.c \
+    'times(body, op->attr.beta, "BETA", pair.chosen.ratio);' 'pair.chosen.ratio;' build/unit/test_pair_losses
+mutant hinge_is_ipo gen/pass/dpo.c '[DPO_HINGE] = PAIR_HINGE' '[DPO_HINGE] = PAIR_IPO' build/unit/test_pair_losses
+mutant beta_of_pairs_is_constant gen/pass/dpo.c '.beta = d->spec->dpo.beta,' '.beta = 0.1,' build/unit/test_pair_losses
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
