@@ -307,6 +307,9 @@ mutant rows_of_the_wrong_tensors gen/pass/sections.c \
     tests/runtime/repeat.sh optimizer_in_backward
 mutant absmax_overwritten_too_soon gen/emit/print_steps.c \
     'if (stores->overwrite)' 'if (false)' tests/sim/flavours.sh coded_moments
+mutant joined_launches_ask_for_one_slice gen/plan/issued.c \
+    'double slices = 1 + launch->joined_count;' 'double slices = 1 + 0 * launch->joined_count;' \
+    tests/sim/flavours.sh --all dora
 mutant updated_before_it_is_read gen/pass/optimizer_in_backward.c \
     'if (weight)
         note_elements(' 'if (!weight)

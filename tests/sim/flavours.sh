@@ -24,9 +24,10 @@ work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same ti
 
 # Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
 # of a body to threads once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, 4-bit weights, rounded ones, rows of a warp, of a
-# block, and wider, fused and not; images; 8-bit moments. Those marked `all` share most kernels with
-# others, and run only with --all.
+# several micro-steps, all weights training, 4-bit weights, rounded ones in integers and in fp8, norms
+# of weights with their adapters (DoRA), layer norm, rows of a warp, of a block, and wider, fused and
+# not; images; 8-bit moments. Those marked `all` share most kernels with others, or are rare, and run
+# only with --all.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
@@ -47,6 +48,11 @@ pools            bf16  default
 cnn_strides      fp32  default    all
 cnn_strides      bf16  nchw       all
 coded_moments    fp32  in_backward
+dora             fp32  plain      all
+dora             bf16  default    all
+qdora            bf16  default    all
+qat_float8       bf16  default    all
+gpt2             bf16  default    all
 TABLE
 }
 
@@ -79,7 +85,9 @@ coded_moments    fp32  default
 dpo              bf16  shared
 dpo              fp32  shared
 dpo              bf16  shared_packed
+gpt2             fp32  default
 gpt2_lora        fp32  default
+qat_float8       fp32  default
 gelu_low_rank    bf16  default
 qat              bf16  default
 qlora_single     fp64  rounded
@@ -146,7 +154,7 @@ build() {
     done
 }
 
-# run_one DIR CASE NAME FLAVOUR ORDER QUEUE
+# run_one DIR CASE NAME FLAVOUR ORDER QUEUE [STEPS]
 run_one() {
     fixture=tests/oracle/cases/$2 out=$1/$3 preload=
     [ "$4" = asan ] && preload="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
@@ -155,7 +163,7 @@ run_one() {
     [ -d "$fixture/adapter" ] && weights="$weights --adapter $fixture/adapter"
     # shellcheck disable=SC2086
     env LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 SIM_ORDER="$5" \
-        SIM_QUEUE="$6" SIM_COUNTS="$out.counts" "$1/$4/run" $weights --steps 2 \
+        SIM_QUEUE="$6" SIM_COUNTS="$out.counts" "$1/$4/run" $weights --steps "${7:-2}" \
         --dump "$out.dump" --out "$out" >"$out.log" 2>&1
 }
 
@@ -179,10 +187,15 @@ one() {
             same "$first" "$dir/$run" >>"$dir/$run.log" 2>&1
         report $? "$name $flavour $order $queue" "$dir/$run.log"
     done <"$dir/runs"
-    short_rows=
-    [ -d "tests/oracle/cases/$2" ] && short_rows=short-rows
+    short_rows= without=
+    [ -d "tests/oracle/cases/$2" ] && short_rows=--short-rows
+    # What is left of two steps without the first is a step alone, whatever else launches its kernels.
+    if [ "$1" = full_runs ]; then
+        without=$dir/one_step.counts
+        run_one "$dir" "$2" one_step race forward lazy 1
+    fi
     # shellcheck disable=SC2086
-    "$work/compare_counts" "$dir/program/plan.json" "$dir/race.forward.lazy.counts" $short_rows \
+    "$work/compare_counts" $short_rows "$dir/program/plan.json" "$dir/race.forward.lazy.counts" $without \
         >"$dir/counts.log" 2>&1
     report $? "$name counted bytes" "$dir/counts.log"
     return $failed
