@@ -27,7 +27,7 @@ tuning     tests/tuning/run.sh             only
 fashion    tests/oracle/fashion.sh         only
 repeat     tests/runtime/repeat.sh         --rest
 study      tests/study/run.sh
-unit       tests/unit/run.sh
+unit       tests/unit/run.sh               --rest
 generated  tests/sim/generated.sh          --all
 ranks      tests/runtime/ranks.sh          --rest
 shapes     tests/runtime/shapes.sh         --rest
