@@ -721,19 +721,22 @@ test_printed_specs_are_specs() {
     done
 }
 
-# point_values POINT: prints the keys of a point of specs/ablation.toml that have an effect; without a graph
-# there is no side stream.
-point_values() { "$gen" --print-spec --point "$1" specs/ablation.toml >"$work/point.toml" && values "$work/point.toml" | grep -v '^side_stream = false$'; }
+# point_values POINT [STUDY]: prints the keys of a point of specs/ablation.toml, or of another study, that have an
+# effect; without a graph there is no side stream.
+point_values() { "$gen" --print-spec --point "$1" "specs/${2:-ablation}.toml" >"$work/point.toml" && values "$work/point.toml" | grep -v '^side_stream = false$'; }
 
-# Each point of the ablation changes what its name says: a single key of another point.
+# Each point of the ablations changes what its name says: a single key of another point, and those that then have
+# no effect.
 test_ablation_changes_one_key() {
-    point_values no-side-stream >"$work/no-side-stream" && point_values all >"$work/all" || return 1
+    point_values no-side-stream >"$work/no-side-stream" && point_values all >"$work/all" &&
+        point_values all ablation_rows >"$work/all-rows" || return 1
     for pair in fusion/all/fusion side-stream/all/side_stream graph/no-side-stream/cuda_graph bordered/all/bordered \
-        chunked-head/all/chunked_head,head_chunk_tokens; do
-        IFS=/ read -r point other keys <<EOF
+        chunked-head/all/chunked_head,head_chunk_tokens \
+        skip-ignored-rows/all-rows/max_target_tokens,skip_ignored_rows/ablation_rows; do
+        IFS=/ read -r point other keys study <<EOF
 $pair
 EOF
-        point_values "no-$point" | diff "$work/$other" - | sed -n 's/^[<>] \([a-z_]*\) = .*/\1/p' | sort -u |
+        point_values "no-$point" $study | diff "$work/$other" - | sed -n 's/^[<>] \([a-z_]*\) = .*/\1/p' | sort -u |
             paste -sd, >"$work/changed"
         [ "$(cat "$work/changed")" = "$keys" ] || { echo "no-$point: $(cat "$work/changed")"; return 1; }
     done
