@@ -11,8 +11,9 @@
  * packed_sum_grad    (dsum like packed_sum's result, sequence[N S,1]) -> dx[N S,1]
  * packed_count       (labels[N,S], sequence[N,S]) -> like packed_sum's result
  * pair_loss          (nll[N,1], reference_nll[N,1], targets[N,1], weight[1]) -> loss[N/2,1], times
- *                    weight, 0 for a pair without targets (padding); attr.pair_loss, beta and
- *                    label_smoothing as in TRL's DPOTrainer
+ *                    weight, 0 for a pair without targets (padding); attr.pair_loss and beta as in
+ *                    TRL's DPOTrainer, and so is label_smoothing of `robust`; that of `sigmoid` is
+ *                    conservative DPO (Mitchell, ericmitchell.ai/cdpo.pdf), which TRL had earlier
  * pair_loss_grad     (nll, reference_nll, targets, weight, dloss) -> dnll[N,1]; dloss is [1] or
  *                    [N/2,1]
  * pair_metrics       (nll, reference_nll, targets, weight) -> six values [N/2,1], each times weight:
