@@ -2,6 +2,7 @@
 #include "plan/fit.h"
 
 #include "plan/print_plan.h"
+#include "spec/less_memory.h"
 
 #include <stdlib.h>
 
@@ -27,62 +28,16 @@ static int larger_first(const void *a, const void *b) {
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->role - y->role;
 }
 
-static const char *activation_hint(const Spec *s) {
-    if (s->activation_checkpoint.mode == RECOMPUTE_NONE)
-        return "activation_checkpoint.mode = \"auto\" recomputes activations instead of keeping "
-               "them";
-    if (s->training.per_device_train_batch_size > 1)
-        return "halve training.per_device_train_batch_size and double "
-               "training.gradient_accumulation_steps: the same step in half the activations";
-    return spec_effective(s, KEY_training_seq_len)
-               ? "a shorter training.seq_len needs fewer activations"
-               : "a smaller model.image_size needs fewer activations";
-}
-
-/* For trained tensors, their gradients and moments. */
-static const char *training_hint(const Spec *s) {
-    if (spec_effective(s, KEY_optimizer_beta2))
-        return "optimizer.name = \"sgd\" keeps no second moments; a model with fewer weights needs "
-               "less of everything";
-    return "use a model with fewer weights, or a device with more memory (job.device)";
-}
-
-/* Whether backward could update the weights if gradients were not clipped. */
-static bool clipping_keeps_gradients(const Plan *plan) {
-    const Program *p = plan->program;
-    return plan->spec->training.max_grad_norm > 0 && !p->counters.loss_scale &&
-           p->micro_steps == 1 && spec_trains_alone(plan->spec);
-}
-
-static const char *hint_for(const Plan *plan, Role largest) {
-    bool wide = plan->program->activation == DT_F64 || plan->program->activation == DT_F32;
-    bool adaptable = spec_effective(plan->spec, KEY_adapter_type) && !plan->program->adapter_json;
-    switch (largest) {
-    case ROLE_ACTIVATION:
-    case ROLE_STASH:
-        return activation_hint(plan->spec);
-    case ROLE_GRADIENT:
-    case ROLE_OPTIMIZER:
-    case ROLE_WEIGHT:
-        if (!adaptable)
-            return training_hint(plan->spec);
-        return clipping_keeps_gradients(plan)
-                   ? "with an adapter (adapter.type) only its weights need gradients and optimizer "
-                     "state; with training.max_grad_norm = 0 the gradients of few modules exist at "
-                     "the same time"
-                   : "with an adapter (adapter.type) only its weights need gradients and optimizer "
-                     "state";
-    case ROLE_COUNTER:
-        return "these tables have rows for each step: fewer training.steps need less; a later run "
-               "can go on from the weights of this one";
-    case ROLE_DATASET:
-        return "data.device_resident = false sends each batch instead of keeping the data set on "
-               "the device";
-    default:
-        return wide ? "precision.dtype = \"bf16\" halves the frozen weights"
-                    : "use a device with more memory (job.device), or fewer "
-                      "model.num_hidden_layers";
-    }
+/* Roles that no remedy is for are PART_OTHER. */
+static MemoryPart part_of(Role role) {
+    static const MemoryPart parts[ROLE_COUNT] = {
+        [ROLE_INPUT] = PART_BATCHES,          [ROLE_FROZEN] = PART_FROZEN,
+        [ROLE_WEIGHT] = PART_WEIGHTS,         [ROLE_ADAPTER] = PART_ADAPTERS,
+        [ROLE_DATASET] = PART_DATASET,        [ROLE_COUNTER] = PART_COUNTERS,
+        [ROLE_GRADIENT] = PART_GRADIENTS,     [ROLE_OPTIMIZER] = PART_STATES,
+        [ROLE_ACTIVATION] = PART_ACTIVATIONS, [ROLE_STASH] = PART_KEPT,
+    };
+    return parts[role] ? parts[role] : PART_OTHER;
 }
 
 static int64_t bytes_of_no_role(const Plan *plan) {
@@ -94,13 +49,23 @@ static void largest_first(const Plan *plan, Consumer consumers[CONSUMERS]) {
         consumers[r] = (Consumer){r, plan->role_bytes[r]};
     consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
     consumers[ROLE_STASH].bytes = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
+    consumers[ROLE_INPUT].bytes = plan_slots(plan, ARENA_INPUT) * plan->arena_bytes[ARENA_INPUT];
     consumers[NO_ROLE] = (Consumer){NO_ROLE, bytes_of_no_role(plan)};
     qsort(consumers, CONSUMERS, sizeof *consumers, larger_first);
 }
 
+/* Of all slots, which the plan's table counts apart. */
 static const char *consumer_title(Consumer consumer) {
-    return consumer.role == NO_ROLE ? "context and libraries"
-                                    : plan_role_title((Role)consumer.role);
+    switch (consumer.role) {
+    case NO_ROLE:
+        return "context and libraries";
+    case ROLE_INPUT:
+        return "batches";
+    case ROLE_STASH:
+        return "activations kept for backward";
+    default:
+        return plan_role_title((Role)consumer.role);
+    }
 }
 
 /* Context and libraries cannot be made smaller, so the hint is about the next largest part. */
@@ -108,7 +73,8 @@ static const char *unfit_hint(const Plan *plan, const Consumer *largest) {
     if (bytes_of_no_role(plan) > plan_budget_bytes(plan))
         return "raise activation_checkpoint.memory_budget_gib: context and libraries alone need "
                "more";
-    return hint_for(plan, (Role)(largest->role == NO_ROLE ? largest[1].role : largest->role));
+    int role = largest->role == NO_ROLE ? largest[1].role : largest->role;
+    return spec_less_memory(plan->spec, part_of((Role)role));
 }
 
 void plan_say_unfit(const Plan *plan, const char *prefix,
