@@ -539,7 +539,9 @@ typedef struct {
     double flops;           /* of one step, without recomputation */
     double peak_flops;      /* per second, at the step's precision */
     double h2d_bytes;       /* per step */
-    double kernel_launches; /* per step */
+    double kernel_launches, graph_launches; /* per step */
+    double exposed_ms; /* of communication, mean over ranks */
+    double bubble;     /* share of a step in which a pipeline's ranks wait, mean over them */
     const RtPlannedExchange *exchanges; /* per step */
     int exchange_count;
 } RtPredicted;

@@ -227,6 +227,11 @@ static void put_predicted(const Emit *e) {
     put_real(e, "peak_flops", plan->device->peak_flops[program_rate(plan->program)]);
     put_real(e, "h2d_bytes", plan_step_input_bytes(plan));
     put_real(e, "kernel_launches", plan_step_kernels(plan));
+    put_real(e, "graph_launches", plan_graph_launches(plan));
+    if (!spec_trains_alone(plan->spec))
+        put_real(e, "exposed_ms", round(1e6 * plan->mean_exposed_ms) / 1e6);
+    if (plan->program->stage.count > 1)
+        put_real(e, "bubble", round(1e6 * plan->mean_bubble) / 1e6);
     put_exchanges(e);
     sb_puts(e->out, "    },\n");
 }

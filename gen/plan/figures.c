@@ -49,6 +49,17 @@ double plan_step_kernels(const Plan *plan) {
     return count;
 }
 
+/* In a pipeline one per step; of several cards, all but the first replicate, all run a micro-step, and
+ * the first collects. */
+double plan_graph_launches(const Plan *plan) {
+    const Program *p = plan->program;
+    if (!plan->spec->compile.cuda_graph)
+        return 0;
+    if (p->stage.count > 1)
+        return 1;
+    return (double)(p->micro_steps * (p->cards > 1 ? 2 * p->cards : 1));
+}
+
 double plan_step_input_bytes(const Plan *plan) {
     double batches = (double)plan->program->micro_steps * (double)plan->program->cards;
     return batches * (double)plan->arena_bytes[ARENA_INPUT];

@@ -12,6 +12,8 @@ double plan_times(const Plan *, Entry, const Launch *);
 int plan_step_launches(const Plan *);
 /* Kernels and matrix products in a step of all cards of the process. */
 double plan_step_kernels(const Plan *);
+/* Launches of CUDA graphs in a step of all cards of the process. */
+double plan_graph_launches(const Plan *);
 /* Bytes of batches that a step of all cards of the process copies from the host. */
 double plan_step_input_bytes(const Plan *);
 /* Time of a step whose device works for `device_ms`, with copies of batches and the host's launches. If

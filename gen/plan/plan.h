@@ -79,6 +79,9 @@ typedef struct {
     bool alone_recomputes; /* whether it makes activations again that it has no room for */
     StageTime stage_time; /* of a pipeline's stage */
     double bubble;        /* share of forward and backward in which the pipeline's cards wait */
+    /* As a report has them, means over a pipeline's stages: exposed_ms, and the share of a whole step
+     * in which cards wait. */
+    double mean_exposed_ms, mean_bubble;
 } Plan;
 
 /* The first launch of a kernel or matrix product; none is an internal fault. */

@@ -410,12 +410,10 @@ static double launches_ms(const Plan *plan, Entry entry) {
     return ms;
 }
 
-/* The host's time in a step, with `graphs` graph launches per micro-step. */
-static void predict_host(Plan *plan, double graphs) {
-    double micro_steps = (double)plan->program->micro_steps;
-    bool launches = plan->spec->compile.cuda_graph;
-    plan->copying_ms = micro_steps * input_ms(plan);
-    plan->launching_ms = launches ? micro_steps * graphs * plan->device->graph_launch_ms : 0;
+/* The host's time in a step. */
+static void predict_host(Plan *plan) {
+    plan->copying_ms = (double)plan->program->micro_steps * input_ms(plan);
+    plan->launching_ms = plan_graph_launches(plan) * plan->device->graph_launch_ms;
 }
 
 /* What the side stream loses to collectives lengthens the step too, so what the step waits for may be
@@ -450,9 +448,8 @@ static void predict_step(Plan *plan) {
         plan->beside_ms += launches_ms(plan, of_one[i]);
     }
     plan->beside_ms -= kernels_ms;
-    plan->exposed_ms = exposed_ms(plan, kernels_ms);
-    double cards = (double)plan->program->cards;
-    predict_host(plan, cards > 1 ? 2 * cards : 1);
+    plan->exposed_ms = plan->mean_exposed_ms = exposed_ms(plan, kernels_ms);
+    predict_host(plan);
     plan->device_ms = plan->step.ms;
     plan->step.ms = plan_step_ms(plan, plan->device_ms, plan->spec->compile.overlap);
     plan->alone_ms = plan->step.ms; /* with several cards, compile.c sets it */

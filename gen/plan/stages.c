@@ -33,7 +33,7 @@ void plan_stages(Plan *const *stages, int count) {
     Arena arena = {0};
     StageSchedule *schedules = arena_array(&arena, (size_t)count, sizeof *schedules);
     StageTime *times = arena_array(&arena, (size_t)count, sizeof *times);
-    double update = 0, busy = 0;
+    double update = 0, updates = 0, busy = 0, exposed = 0;
     for (int s = 0; s < count; s++) {
         const PlanEntry *entry = stages[s]->entry;
         schedules[s] = stages[s]->schedule;
@@ -41,6 +41,7 @@ void plan_stages(Plan *const *stages, int count) {
                                .backward_ms = entry[ENTRY_BACKWARD].cost.ms,
                                .exchange_ms = exchange_ms(stages[s])};
         update = fmax(update, entry[ENTRY_UPDATE].cost.ms);
+        updates += entry[ENTRY_UPDATE].cost.ms;
     }
     double copying = 0, ms = schedule_ms(schedules, times, count);
     ENSURE(ms >= 0, "the stages wait for each other for ever");
@@ -51,12 +52,16 @@ void plan_stages(Plan *const *stages, int count) {
     for (int s = 0; s < count; s++) {
         stages[s]->stage_time = times[s];
         count_exchanges(stages[s]);
+        exposed += stages[s]->exposed_ms;
         stages[s]->bubble = 1 - busy / (count * ms);
         stages[s]->copying_ms = copying;
         stages[s]->launching_ms = 0; /* a graph per step */
         stages[s]->device_ms = ms + update;
         stages[s]->step.ms =
             plan_step_ms(stages[s], ms + update, stages[s]->spec->compile.overlap);
+        stages[s]->mean_bubble = 1 - (busy + updates) / (count * stages[s]->step.ms);
     }
+    for (int s = 0; s < count; s++)
+        stages[s]->mean_exposed_ms = exposed / count;
     arena_free(&arena);
 }

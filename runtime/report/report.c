@@ -68,13 +68,15 @@ static json_t *predicted_json(const Rt *rt, const Memory *memory) {
     const RtPredicted *p = &rt->program->predicted;
     double steps = (double)rt->measured.steps;
     json_t *predicted = json_pack(
-        "{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:o, s:{s:o}}", "device",
+        "{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:{s:o}, s:o, s:{s:o}}", "device",
         p->device, "iteration_ms", "median", number(p->iteration_ms), "memory", "planned_bytes",
         whole(memory->planned), "process_planned_bytes", whole(memory->process_planned),
         "decoded_kept_bytes", whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
         whole(p->h2d_bytes * steps), "kernels", "launches", whole(p->kernel_launches * steps),
-        "collectives", planned_exchanges_json(rt), "flops", "per_step", number(p->flops));
+        "graphs", "launches", whole(p->graph_launches * steps), "collectives",
+        planned_exchanges_json(rt), "flops", "per_step", number(p->flops));
     json_object_set_new(predicted, rt->program->training.unit.rate, number(predicted_rate(rt)));
+    ranks_predicted_json(predicted, rt);
     return predicted;
 }
 
@@ -383,7 +385,7 @@ static void print_a_step(FILE *out, const Rt *rt) {
     const RtPredicted *p = &rt->program->predicted;
     double steps = m->steps ? (double)m->steps : NAN;
     line(out, "kernel launches a step", "%.1f", (double)m->launches / steps, p->kernel_launches);
-    line(out, "graph launches a step", "%.2f", (double)m->graph_launches / steps, NAN);
+    line(out, "graph launches a step", "%.2f", (double)m->graph_launches / steps, p->graph_launches);
     line(out, "launch time a step, host ms", "%.3f", m->launch_ms / steps, NAN);
     line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
          p->h2d_bytes);
@@ -482,7 +484,8 @@ static void print_notes(FILE *out, const Rt *rt) {
                 window, window == 1 ? "" : "s");
     fprintf(out,
             "\n- means no measurement or no prediction: the plan predicts the median time and the "
-            "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"
+            "rate, FLOPs,\nmemory, launches of kernels and graphs, and the bytes of batches and "
+            "collectives.\n"
             "\nFLOPs are those of the model's own work on %s card: the matrix products, "
             "convolutions and\nattention of forward and backward, without recomputation and products "
             "with zeros. Backward of\nattention counts twice its forward. A frozen weight has no "

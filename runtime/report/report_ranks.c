@@ -170,9 +170,11 @@ static double bus_gbs(const Rt *rt, int kind) {
     return ms > 0 ? 1e-6 * bytes * (double)profile_steps(rt->profile) / ms : NAN;
 }
 
+static bool is_stage(const Rt *rt) { return mesh_size(rt->program, RT_AXIS_PIPELINE) > 1; }
+
 /* The share of a step in which a pipeline's rank computes nothing, mean over ranks. */
 static double bubble(const Rt *rt) {
-    if (mesh_size(rt->program, RT_AXIS_PIPELINE) == 1)
+    if (!is_stage(rt))
         return NAN;
     return 1 - OVER(rt, work_ms).mean / OVER(rt, window_step_ms).mean;
 }
@@ -241,6 +243,15 @@ void ranks_json(json_t *report, const Rt *rt) {
     json_object_set_new(report, "per_rank", list);
 }
 
+void ranks_predicted_json(json_t *predicted, const Rt *rt) {
+    const RtPredicted *p = &rt->program->predicted;
+    if (is_alone(rt))
+        return;
+    json_object_set_new(predicted, "communication",
+                        json_pack("{s:o}", "exposed_ms", number(p->exposed_ms)));
+    json_object_set_new(predicted, "bubble", number(is_stage(rt) ? p->bubble : NAN));
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void cell(FILE *out, const char *format, double value) {
@@ -251,21 +262,26 @@ static void cell(FILE *out, const char *format, double value) {
 }
 
 static void print_means(FILE *out, const Rt *rt, bool profiled) {
+    const RtPredicted *p = &rt->program->predicted;
     const struct {
         const char *name, *format;
-        double value;
+        double value, predicted;
     } means[] = {
         {"slowest rank's step over the mean", "%12.1f %%",
-         100 * excess(rt, OVER(rt, iteration_ms))},
-        {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(rt, OVER(rt, work_ms))},
-        {"communication a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
-        {"  exposed *", "%14.3f", OVER(rt, exposed_ms).mean},
-        {"  overlapped with other work *", "%14.3f", OVER(rt, overlapped_ms).mean},
-        {"bubble, share without work *", "%12.1f %%", 100 * bubble(rt)}};
+         100 * excess(rt, OVER(rt, iteration_ms)), NAN},
+        {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(rt, OVER(rt, work_ms)), NAN},
+        {"communication a step, ms *", "%14.3f", OVER(rt, comm_ms).mean, NAN},
+        {"  exposed *", "%14.3f", OVER(rt, exposed_ms).mean, p->exposed_ms},
+        {"  overlapped with other work *", "%14.3f", OVER(rt, overlapped_ms).mean, NAN},
+        {"bubble, share without work *", "%12.1f %%", 100 * bubble(rt), 100 * p->bubble}};
     size_t count = sizeof means / sizeof *means - (isnan(bubble(rt)) ? 1 : 0);
     for (size_t i = 0; i < (profiled ? count : 1); i++) {
         fprintf(out, "%-36s", means[i].name);
         cell(out, means[i].format, means[i].value);
+        if (isfinite(means[i].predicted) && !rt->device.simulated) {
+            fputs(", predicted", out);
+            cell(out, means[i].format, means[i].predicted);
+        }
         fputc('\n', out);
     }
 }

@@ -42,6 +42,8 @@ double ranks_flops(const Rt *rt);
 /* Adds times to "collectives", and adds "communication", "imbalance", "bubble", "all_ranks" and
  * "per_rank". Does nothing with one rank and one card and no collectives. */
 void ranks_json(json_t *report, const Rt *rt);
+/* Adds to "predicted" what it has of these. */
+void ranks_predicted_json(json_t *predicted, const Rt *rt);
 json_t *memory_json(const Memory *);
 void ranks_print(FILE *out, const Rt *rt);
 

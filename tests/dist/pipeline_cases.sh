@@ -70,6 +70,24 @@ more_test_stages_any_order() {
         same_results stages_many_out stages_lazy
 }
 
+# With one micro-batch, only one of two stages works at a time, except in the update, which takes long on
+# the simulated device.
+test_stages_wait() {
+    program waiting $cases/demo/spec.toml "$(stages 2)" training.steps=4 \
+        training.per_device_train_batch_size=16 profiling.enabled=true \
+        profiling.start_step=1 profiling.steps=2 && run waiting waiting_out "${lora_start[*]}" &&
+        grep -q '^bubble, share without work \*  *[0-9.]* %$' "$work/waiting_out/report.txt" &&
+        python3 - "$work/waiting_out/report.json" <<'CHECK'
+import json, sys
+report = json.load(open(sys.argv[1]))
+predicted, ranks = report["predicted"], report["per_rank"]
+assert 0.15 < report["bubble"] < 1 and 0.4 < predicted["bubble"] < 0.5, (report["bubble"], predicted["bubble"])
+step_ms = sum(rank["work_ms"] for rank in ranks) / len(ranks) / (1 - report["bubble"])
+assert all(0 < rank["work_ms"] + rank["exposed_ms"] < 1.1 * step_ms for rank in ranks), (step_ms, ranks)
+assert predicted["communication"]["exposed_ms"] > 0 and report["communication"]["exposed_ms"] > 0
+CHECK
+}
+
 # More stages than micro-batches, cut inside of layers.
 more_test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
 more_test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }

@@ -547,20 +547,20 @@ more_test_one_rank_of_images() {
 . tests/dist/shard_cases.sh
 . tests/dist/peft_cases.sh
 
-# For every earlier run: predicted launches, bytes of batches and exchanges by kind are the measured
-# ones.
+# For every earlier run: predicted launches, also of graphs, bytes of batches and exchanges by kind are the
+# measured ones.
 as_planned() {
     awk '
         FNR == 1 { runs++ }
         { match($0, /[^ ]/); key[RSTART] = $1; gsub(/[":]/, "", key[RSTART]); predicted = key[3] == "predicted"
           name = ""; for (i = predicted ? 5 : 3; i <= RSTART; i += 2) name = name "." key[i] }
-        name ~ /^[.]collectives[.].*[.](count|bytes)$|^[.]kernels[.]launches$|^[.]copies[.]h2d[.]bytes$/ {
+        name ~ /^[.]collectives[.].*[.](count|bytes)$|^[.](kernels|graphs)[.]launches$|^[.]copies[.]h2d[.]bytes$/ {
             found[predicted, FILENAME name] = $2 + 0; names[FILENAME name]; figures++ }
         END {
             for (name in names)
                 if (found[0, name] != found[1, name]) {
                     print name ":", found[0, name], "and not the", found[1, name], "of the plan"; wrong = 1 }
-            exit wrong || figures < 4 * runs }' "$work"/*/report.json
+            exit wrong || figures < 6 * runs }' "$work"/*/report.json
 }
 
 build_tool compare_tensors tests/runtime/compare_tensors.c || exit 1

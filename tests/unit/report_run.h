@@ -256,6 +256,9 @@ static int setup(void **state) {
                       .peak_flops = 1e13,
                       .h2d_bytes = 64,
                       .kernel_launches = 10,
+                      .graph_launches = 3,
+                      .exposed_ms = 0.25,
+                      .bubble = 0.125,
                       .exchanges = exchanges,
                       .exchange_count = 1},
     };

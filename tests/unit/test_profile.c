@@ -191,6 +191,23 @@ static void collectives_have_times(void **state) {
     assert_no_text("report.txt", "not measured");
 }
 
+/* Both ranks work half of the window's step. */
+static void stages_wait_for_each_other(void **state) {
+    (void)state;
+    double unprofiled = times[2];
+    profiled_run();
+    times[2] = -2 * 450.5e-6;
+    program.mesh[RT_AXIS_REPLICATE] = 0;
+    program.mesh[RT_AXIS_PIPELINE] = 2;
+    write_report();
+    times[2] = unprofiled;
+    json_t *r = json_of("report.json");
+    assert_number(r, "bubble", 0.5);
+    assert_number(r, "predicted.bubble", 0.125);
+    json_decref(r);
+    assert_text("report.txt", "bubble, share without work *                50.0 %, predicted        12.5 %\n");
+}
+
 static void collectives_without_a_window_are_not_measured(void **state) {
     (void)state;
     write_report();
@@ -305,6 +322,7 @@ int main(void) {
         T(traces_of_ranks_are_one),
         T(streams_are_named),
         T(collectives_have_times),
+        T(stages_wait_for_each_other),
         T(collectives_without_a_window_are_not_measured),
         T(memsets_of_graphs_are_no_kernels),
         T(memsets_have_a_size_or_none),

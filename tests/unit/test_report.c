@@ -40,6 +40,9 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "loss.heldout_before", 5.5);
     assert_number(r, "flops.share_of_peak", 0.2);
     assert_number(r, "predicted.kernels.launches", 70);
+    assert_number(r, "predicted.graphs.launches", 21);
+    assert_number(r, "predicted.communication.exposed_ms", 0.25);
+    assert_true(json_is_null(at(r, "predicted.bubble"))); /* no pipeline */
     assert_number(r, "predicted.tokens_per_s", 40000);
     assert_number(r, "predicted.copies.h2d.bytes", 448);
     assert_number(r, "data.truncated", 3);
@@ -54,6 +57,7 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "steps 0 to 7, seed 9\n");
     assert_text("report.txt", "\n22 parameters, 15 trainable; loaded in 1.5 s; trained for 62.3 s\n\n");
     assert_text("report.txt", "kernel launches a step                           10.0");
+    assert_text("report.txt", "graph launches a step                            3.00               3.00");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
     assert_text("report.txt", "waiting for data, mean ms a step                2.000");

@@ -529,6 +529,7 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1536.0,
         .kernel_launches = 25.0,
+        .graph_launches = 1.0,
     },
 };
 

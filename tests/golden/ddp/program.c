@@ -1463,6 +1463,8 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 2048.0,
         .kernel_launches = 139.0,
+        .graph_launches = 2.0,
+        .exposed_ms = 0.047634,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 2, 32772},
         },

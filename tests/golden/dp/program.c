@@ -1100,6 +1100,8 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 4096.0,
         .kernel_launches = 144.0,
+        .graph_launches = 8.0,
+        .exposed_ms = 0.036781,
         .exchanges = (const RtPlannedExchange[]){
             {"broadcast", 24, 105216},
             {"gather", 2, 256},

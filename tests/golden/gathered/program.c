@@ -1586,6 +1586,8 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 98560.0,
         .kernel_launches = 126.0,
+        .graph_launches = 1.0,
+        .exposed_ms = 0.440882,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 2, 8},
             {"all_gather", 12, 285253632},

@@ -1200,6 +1200,7 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 113.0,
+        .graph_launches = 1.0,
     },
 };
 

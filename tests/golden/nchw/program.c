@@ -575,6 +575,7 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
         .kernel_launches = 30.0,
+        .graph_launches = 1.0,
     },
 };
 

@@ -1176,6 +1176,7 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 2048.0,
         .kernel_launches = 144.0,
+        .graph_launches = 2.0,
     },
 };
 

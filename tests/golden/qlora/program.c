@@ -2212,6 +2212,7 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 157.0,
+        .graph_launches = 1.0,
     },
 };
 

@@ -508,6 +508,8 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 20.0,
+        .graph_launches = 1.0,
+        .exposed_ms = 0.139054,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 3, 24584},
             {"all_gather", 1, 24576},

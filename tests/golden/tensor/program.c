@@ -1217,6 +1217,8 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
         .kernel_launches = 52.0,
+        .graph_launches = 1.0,
+        .exposed_ms = 0.337055,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 7, 32772},
             {"all_gather", 2, 512},
