@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make bench: image models; compares our programs with PyTorch and torchvision on the same GPU.
 
-    bench-images [--only WORD]... [--repeats 3] [--minutes M] [--results DIR]
+    bench-images [--only WORD]... [--repeats 5] [--minutes M] [--results DIR]
     bench_images.py --programs DIR
 
 The CNN of PyTorch's MNIST example (specs/fashion_cnn.toml) at three batch sizes and four precisions, and MobileNet v2
@@ -15,6 +15,8 @@ does not allow. Pinned batches are copied on a separate stream during the previo
 CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows, that of
 ResNet-50 without masks of ReLUs, and that of the CNN at small batches without its side stream and with programmatic
 launch.
+
+Aims are about bf16 on the device: the CNN's step at batch 64, ResNet-50's rate, and the speed beside the fastest peer.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
@@ -33,8 +35,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from machine import BUNDLE, need_gpu, work_folder
-from measure import (DEVICE, OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
-                     new_parser, peer_result)
+from measure import (DEVICE, OURS, Bench, Turn, aim, aim_beside, failed, figures, in_own_process, measure_all,
+                     measure_peer, measure_program, new_parser, our_ms, peer_result)
 
 EVAL_BATCHES = 2
 FIRST_LOSSES = 10
@@ -414,8 +416,27 @@ def turns(gpu, folder, only, repeats):
     return listed
 
 
+CNN, MOBILENET, RESNET = (f"{name}.bf16.device" for name in ["cnn.64", "mobilenet_v2.256", "resnet50.256"])
+SPEED_OF_PEER = {CNN: 10, MOBILENET: 1.5, RESNET: 1}
+RESNET_RATE = 7000
+
+
+def aims(results, gpu):
+    known = figures(results)
+    on_h100 = "H100" in gpu["name"]
+    for group, least in SPEED_OF_PEER.items():
+        yield aim_beside(known, group, [f"PyTorch {line}" for line in LINES.values()], "speed", least)
+    ms = {group: our_ms(known, group) for group in SPEED_OF_PEER}
+    yield aim(f"{CNN}: us of a step", 1e3 * ms[CNN] if ms[CNN] else None, 50, most=True)
+    yield aim(f"{RESNET}: images/s on an H100", 256e3 / ms[RESNET] if ms[RESNET] and on_h100 else None, RESNET_RATE)
+
+
+def new_bench(only):
+    return Bench("-".join(["images", *only]), "Image models", "images", 2e-2, aims=aims)
+
+
 def main():
-    parser = new_parser(__doc__, 3)
+    parser = new_parser(__doc__)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--programs", type=Path, help="write what the bundle builds")
     parser.add_argument("--work", help=argparse.SUPPRESS)
@@ -438,8 +459,7 @@ def main():
         if code:
             failed("drawing the weights", output)
             sys.exit("error: bench-images needs a Python with torch and torchvision (PYTHON=... names one)")
-        bench = Bench("-".join(["images", *args.only]), "Image models", "images", 2e-2)
-        return measure_all(bench, gpu, listed, args)
+        return measure_all(new_bench(args.only), gpu, listed, args)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ then a peer that checkpoints.
 `ideas`: our program with each of the compiler's optimisations switched off, and with those switched on that
 are off until more is measured (programmatic launch). Without --part: both.
 
-After --minutes no new measurement starts. Prints one table and the first ten losses, which must agree, and
-writes both to DIR under the GPU's name after each measurement, with clocks and power.
+After --minutes no new measurement starts. Prints one table, which aims are reached, and the first ten losses,
+which must agree, and writes them to DIR under the GPU's name after each measurement, with clocks and power.
 """
 
 import sys
@@ -23,8 +23,8 @@ from pathlib import Path
 from llama_peers import (SIZES, Trainer, add_adapter, compute_dtype, draw_weights, open_model, read_rows, time_steps,
                          versions)
 from machine import PROGRAMS, need_gpu, work_folder, write_tokens
-from measure import (OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
-                     measure_tuned, new_parser, peer_result)
+from measure import (OURS, Bench, Turn, aim, aim_beside, failed, figures, in_own_process, measure_all, measure_peer,
+                     measure_program, measure_tuned, new_parser, our_ms, peer_result)
 
 WARM_UP, TIMED = 20, 50
 STEPS = WARM_UP + TIMED
@@ -107,13 +107,24 @@ def turns(gpu, folder, part, repeats):
     return listed
 
 
+def aims(results, gpu):
+    """Memory is compared with that of the leaner peer."""
+    known = figures(results)
+    ms = our_ms(known, GROUP) if "H100" in gpu["name"] else None
+    yield aim("tokens/s on an H100", TOKENS_PER_STEP / ms * 1e3 if ms else None, 100_000)
+    yield aim_beside(known, GROUP, [EAGER], "speed", 2)
+    yield aim_beside(known, GROUP, [COMPILED], "speed", 1.5)
+    yield aim_beside(known, GROUP, [EAGER, COMPILED], "memory", 0.7)
+
+
 def new_bench(part):
     title = f"Llama 3.2 1B, LoRA r 16 on all linears, {BATCH} x {SEQ_LEN} tokens, bf16"
-    return Bench("lora" if part == "all" else f"lora-{part}", title, "tokens", 1e-2, EAGER)
+    return Bench("lora" if part == "all" else f"lora-{part}", title, "tokens", 1e-2, EAGER,
+                 aims=None if part == "ideas" else aims)
 
 
 def main():
-    parser = new_parser(__doc__, 5)
+    parser = new_parser(__doc__)
     parser.add_argument("--part", choices=["all", "peers", "ideas"], default="all")
     parser.add_argument("--compiled", action="store_true", help="of a peer")
     parser.add_argument("--checkpointing", action="store_true", help="of a peer")

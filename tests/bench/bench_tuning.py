@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make bench: how to tune Llama 3.2 1B; compares each technique with LoRA, and with its peers on the same GPU.
 
-    bench-tuning [--only WORD]... [--repeats 3] [--minutes M] [--results DIR]
+    bench-tuning [--only WORD]... [--repeats 5] [--minutes M] [--results DIR]
     bench_tuning.py --programs
 
 The techniques are those of specs/h100/study_tuning_1b.toml on one card: 4 rows of 2048 tokens per step, or two pairs
@@ -34,8 +34,8 @@ import llama_peers
 from llama_peers import (SIZES, Trainer, add_adapter, compute_dtype, draw_weights, open_model, read_rows, time_steps,
                          versions)
 from machine import need_gpu, work_folder, write_pairs, write_tokens
-from measure import (OURS, Bench, Turn, failed, good_runs, in_own_process, measure_all, measure_peer, measure_program,
-                     middle_ms, new_parser, peer_result)
+from measure import (OURS, Bench, Turn, aim, aim_beside, failed, figures, in_own_process, measure_all, measure_peer,
+                     measure_program, new_parser, our_ms, peer_result)
 
 SPEC = "specs/h100/llama32_1b_lora_r16.toml"
 WARM_UP, TIMED = 20, 30
@@ -291,50 +291,31 @@ SPEED_OF_PEER, MEMORY_OF_PEER = 1.5, 0.7
 UNLIKE = frozenset(peer.line for peer in PEERS if peer.trains_16_bits)  # lines that are no peers of ours
 
 
-def aim(name, value, bound, most=False):
-    """A line that says whether a ratio is what it should be."""
-    reached = value <= bound if most else value >= bound
-    return (f"{name:56} {value:6.3f}   aim: at {'most' if most else 'least':5} {bound:4.2f}   "
-            f"{'reached' if reached else 'MISSED'}")
-
-
-def figures(results):
-    """{technique: {line: (ms of a step, peak bytes)}} of what was measured."""
-    return {name: {line: (middle_ms(good_runs(runs)), max(run["peak"] or 0 for run in good_runs(runs)))
-                   for line, runs in lines.items() if good_runs(runs)} for name, lines in results.items()}
-
-
 def aims_beside_lora(known):
-    def ms(technique):
-        return known.get(technique, {}).get(OURS, [None])[0]
+    def ratio(technique, other):
+        ms, of = our_ms(known, technique), our_ms(known, other)
+        return ms / of if ms and of else None
 
     for name, least in AIMS_OF_SPEED.items():
-        if ms("lora") and ms(name):
-            yield aim(f"{name}: speed of lora", ms("lora") / ms(name), least)
-    if ms("lora_2rows") and ms("dpo_before"):
-        yield aim("dpo_before: time of lora_2rows", ms("dpo_before") / ms("lora_2rows"), MOST_TIME_OF_DPO, most=True)
+        yield aim(f"{name}: speed of lora", ratio("lora", name), least)
+    yield aim("dpo_before: time of lora_2rows", ratio("dpo_before", "lora_2rows"), MOST_TIME_OF_DPO, most=True)
 
 
 def aims_beside_peers(known):
     """Speed is compared with the fastest peer of the same types, memory with the one that takes least."""
     for name, lines in known.items():
-        ms, peak = lines.get(OURS, (None, 0))
-        times = {line: ms for line, (ms, _) in lines.items() if line not in (OURS, *UNLIKE)}
-        peaks = {line: peak for line, (_, peak) in lines.items() if line in times and peak}
-        if times and not any(line.endswith(", compiled") for line in times):
+        peers = [line for line in lines if line not in (OURS, *UNLIKE)]
+        if peers and not any(line.endswith(", compiled") for line in peers):
             yield f"{name}: no compiled peer was measured"
-            continue
-        if ms and times:
-            fastest = min(times, key=times.get)
-            yield aim(f"{name}: speed of {fastest}", times[fastest] / ms, SPEED_OF_PEER)
-        if peak and peaks:
-            leanest = min(peaks, key=peaks.get)
-            yield aim(f"{name}: memory of {leanest}", peak / peaks[leanest], MEMORY_OF_PEER, most=True)
+        elif peers and OURS in lines:
+            yield aim_beside(known, name, peers, "speed", SPEED_OF_PEER)
+            if any(lines[line][1] for line in peers):
+                yield aim_beside(known, name, peers, "memory", MEMORY_OF_PEER)
 
 
-def aims(results):
+def aims(results, _):
     known = figures(results)
-    return "\n".join([*aims_beside_lora(known), *aims_beside_peers(known)])
+    return [*aims_beside_lora(known), *aims_beside_peers(known)]
 
 
 # ---- running -----------------------------------------------------------------------------------------
@@ -342,11 +323,11 @@ def aims(results):
 
 def new_bench(only):
     return Bench("-".join(["tuning", *only]), "Llama 3.2 1B, techniques of tuning, bf16", "tokens", 1e-2,
-                 baseline="lora", more=aims, unlike=UNLIKE)
+                 baseline="lora", aims=aims, unlike=UNLIKE)
 
 
 def main():
-    parser = new_parser(__doc__, 3)
+    parser = new_parser(__doc__)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--programs", action="store_true", help="print what the bundle builds")
     parser.add_argument("--technique", help=argparse.SUPPRESS)

@@ -40,7 +40,7 @@ class Bench:
     tolerance: float  # the losses of all lines of a group must agree within it, relative to the largest
     reference: str = ""  # the line whose speed is 1; "": the fastest peer
     baseline: str = ""  # the group to whose step of ours those of other groups are compared, if any
-    more: Callable = None  # further text about the results
+    aims: Callable = None  # aims(results, gpu): lines that say which aims are reached
     unlike: frozenset = frozenset()  # lines that are measured too but are no peers of ours
 
 
@@ -208,7 +208,7 @@ def write_results(bench, gpu, results, per_step, target):
     versions = next((run["versions"] for lines in results.values() for runs in lines.values() for run in runs
                      if "versions" in run), "no peer ran")
     warning = f"\nBeyond {bench.tolerance}, so the figures above compare unlike things: {', '.join(apart)}"
-    more = [bench.more(results), ""] if bench.more else []
+    more = [*bench.aims(results, gpu), ""] if bench.aims else []
     text = "\n".join([
         f"{bench.title}: {gpu['name']}, driver {gpu['driver_version']}, {date.today()}", versions, "",
         make_table(bench, results, per_step), "", *more, "losses that must agree, and the largest relative difference from "
@@ -221,12 +221,53 @@ def write_results(bench, gpu, results, per_step, target):
     return text, apart
 
 
+# ---- aims --------------------------------------------------------------------------------------------
+
+
+def aim(name, value, bound, most=False):
+    """A line that says whether a figure is what it should be; None: it was not measured."""
+    def text(number):
+        return f"{number:,.0f}" if bound >= 1000 else f"{number:.3f}"
+
+    bound_text = f"{bound:,.0f}" if bound >= 1000 else f"{bound:4.2f}"
+    if value is None:
+        shown, verdict = "-", "not measured"
+    else:
+        shown, verdict = text(value), "reached" if (value <= bound if most else value >= bound) else "MISSED"
+    return f"{name:56} {shown:>6}   aim: at {'most' if most else 'least':5} {bound_text}   {verdict}"
+
+
+def figures(results):
+    """{group: {line: (ms of a step, peak bytes)}} of what was measured."""
+    return {name: {line: (middle_ms(good_runs(runs)), max(run["peak"] or 0 for run in good_runs(runs)))
+                   for line, runs in lines.items() if good_runs(runs)} for name, lines in results.items()}
+
+
+def our_ms(known, group):
+    """The ms per step of our program, or None."""
+    return known.get(group, {}).get(OURS, [None])[0]
+
+
+def aim_beside(known, group, peers, what, bound):
+    """Compares our speed with that of the fastest of the peers, or our memory with that of the leanest; says how many
+    of them these are of, if some were not measured."""
+    lines, place = known.get(group, {}), ["speed", "memory"].index(what)
+    theirs = {line: lines[line][place] for line in peers if line in lines and lines[line][place]}
+    ours = lines.get(OURS, (None, None))[place]
+    if not ours or not theirs:
+        return aim(f"{group}: {what} of {peers[0] if len(peers) == 1 else 'the best peer'}", None, bound, what == "memory")
+    best = min(theirs, key=theirs.get)
+    few = f" ({len(theirs)} of {len(peers)} peers)" if len(theirs) < len(peers) else ""
+    ratio = ours / theirs[best] if what == "memory" else theirs[best] / ours
+    return aim(f"{group}: {what} of {best}{few}", ratio, bound, what == "memory")
+
+
 # ---- running -----------------------------------------------------------------------------------------
 
 
-def new_parser(description, default_repeats):
+def new_parser(description):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=default_repeats)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--results", type=Path, default=BUNDLE / "results")
     parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)

@@ -3,7 +3,8 @@
 # the simulated device on both sides and kernels from NVRTC's stand-in on one, passes, and detects a
 # kernel that differs a little. launch_times reports the launches of a step that the plan has. ptxas
 # leaves the registers of products in flight alone, and in_flight.py detects code that does not.
-# bench-tuning's programs can be generated; its table and aims are right for invented measurements.
+# bench-tuning's programs can be generated; tables and aims of benchmarks are right for invented
+# measurements.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -149,7 +150,7 @@ programs_of_tuning
 report $? "the programs of bench-tuning are generated" $work/tuning.log
 
 PYTHONPATH=tests/gpu tests/gpu/bench_tables.py >$work/tables.log 2>&1
-report $? "tables and aims of bench-tuning" $work/tables.log
+report $? "tables and aims of benchmarks" $work/tables.log
 
 launch_times
 report $? "the launches of a step have times" $work/times.log
