@@ -261,6 +261,11 @@ bench:
 	@build/gpu/bench-tuning --results tests/bench/results $(ARGS)
 	@build/gpu/bench-images --results tests/bench/results $(ARGS)
 
+# Without a GPU: how long specs take to become programs.
+.PHONY: bench-compile
+bench-compile: $(GEN) $(RT_LIB) sim
+	@tests/bench/compile_times.py $(ARGS)
+
 # ---- what a machine needs ---------------------------------------------------------------------
 
 .PHONY: deps
