@@ -9,9 +9,10 @@
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
 # A point stopped by a signal counts as interrupted, not failed, and resumes from its checkpoint next
-# time; so does one that was killed, or that runs while the machine goes down. A signal to the study and its
-# programs (Ctrl-C, a closed terminal) lets the running point write its checkpoint, and then ends the study; a
-# signal to this script alone ends it after that point.
+# time; so does one that was killed, or that runs while the machine goes down. If too few steps are left to
+# measure, it starts over instead. A signal to the study and its programs (Ctrl-C, a closed terminal) lets the
+# running point write its checkpoint, and then ends the study; a signal to this script alone ends it after that
+# point.
 #
 # A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
 #
@@ -141,6 +142,25 @@ reported_steps() {
     [ ! -f "$1" ] || awk -F '[:,]' '/^  "(first_step|steps)":/ { last += $2 } END { print last + 0 }' "$1"
 }
 
+# unmeasured STEPS: whether a run of so many of the wanted steps has no iteration time, which leaves out the
+# first step.
+unmeasured() { [ "$1" -lt "$wanted" ] && [ "$1" -lt 2 ]; }
+
+# own_steps REPORT: prints how many steps a run took itself, after the one that it resumed from.
+own_steps() { sed -n 's/^  "steps": \([0-9]*\).*/\1/p' "$1" 2>/dev/null; }
+
+# saved_steps OUT: prints the step of the checkpoint that was written last, or nothing without one.
+saved_steps() {
+    cat "$1"/checkpoints/step_*/meta.json 2>/dev/null | awk -F '[:,]' '
+        /^  "step":/ { step = $2 }
+        /^  "sequence":/ { sequence = $2 }
+        /^}/ { if (sequence + 0 >= newest + 0) { newest = sequence; last = step + 0 } }
+        END { print last }'
+}
+
+# say_unmeasured STEPS: says why a point starts over.
+say_unmeasured() { printf 'had %s of %s steps but no measurements, starts over: ' "$1" "$wanted"; }
+
 # modules_of FOLDER: for each module of a point, or of its stages, prints a hash of what it is compiled from,
 # and its path.
 modules_of() {
@@ -174,9 +194,10 @@ run_once() {
     shift 2
     if [ -f "$point/interrupted" ] && [ -n "$(ls "$point/out$end/checkpoints" 2>/dev/null)" ]; then
         resume=--resume
-    else
-        rm -rf "$point/out$end"
+        saved=$(saved_steps "$point/out$end")
+        ! unmeasured $((wanted - ${saved:-0})) || { say_unmeasured "$saved"; resume=; }
     fi
+    [ "$resume" ] || rm -rf "$point/out$end"
     stamp "$point" "$*" >"$point/interrupted"
     take_modules "$point"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
@@ -213,10 +234,15 @@ run_point() {
     began=$(date +%s) with='' ran=0 repetition=1 wanted=$(training_steps "$point" "$@")
     while [ "$repetition" -le "${repeats:-1}" ]; do
         end=$(ending "$repetition")
-        # A run by hand, with another --steps, replaces the results.
+        # A run by hand, with another --steps, replaces the results, as does one that resumed near its end.
         steps=$(reported_steps "$point/out$end/report.json")
-        if [ "$steps" != "$wanted" ]; then
-            [ -z "$steps" ] || printf 'had %s of %s steps, runs again: ' "$steps" "$wanted"
+        own=$(own_steps "$point/out$end/report.json")
+        if [ "$steps" != "$wanted" ] || unmeasured "$own"; then
+            if [ "$steps" = "$wanted" ]; then
+                say_unmeasured "$steps"
+            elif [ "$steps" ]; then
+                printf 'had %s of %s steps, runs again: ' "$steps" "$wanted"
+            fi
             run_once "$point" "$end" "$@" || return
             stamp "$point" "$*" >"$point/finished"
             ran=$((ran + 1))

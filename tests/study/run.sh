@@ -750,6 +750,20 @@ interrupted_points_go_on() {
     done
 }
 
+# The signal came after the last step of seed1, in its evaluation; seed2 was resumed there by hand.
+unmeasured_points_start_over() {
+    local seed
+    rm $cut/seed*/out/report.json && mv $cut/seed1/finished $cut/seed1/interrupted &&
+        runtime/scripts/run.sh --program $cut/seed2 -- --resume >$work/said 2>&1 &&
+        says '"steps": 0' $cut/seed2/out/report.json || return
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
+    for seed in 1 2; do
+        says " seed$seed: had 14 of 14 steps but no measurements, starts over: finished in [0-9]* s\$" $work/cut.log &&
+            says '"first_step": 0' $cut/seed$seed/out/report.json || return
+    done
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 && [ "$(grep -c ': finished before$' $work/cut.log)" -eq 2 ]
+}
+
 # A signal to make run alone reaches the program.
 signal_to_a_run() {
     runtime/scripts/run.sh --program $cut/seed2 >$work/cut.log 2>&1 &
@@ -787,6 +801,7 @@ attempt "a closed terminal" signal_to_a_study HUP
 attempt "a signal to a run" signal_to_a_run
 attempt "a signal to a study" signal_to_a_study INT
 attempt "interrupted points go on" interrupted_points_go_on
+attempt "points without measurements start over" unmeasured_points_start_over
 attempt "killed points go on" killed_points_go_on
 attempt "crashed points have failed" crashed_points_have_failed
 
