@@ -24,9 +24,11 @@ static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *
                "%s = %s contradicts %s, which says %s", key_info[key].name, ours, where, theirs);
 }
 
+/* A key without effect contradicts nothing, and is reported as such. A key comes after those that
+ * decide whether it has one. */
 static void adopt_key(Arena *arena, Spec *spec, const Spec *from, OriginKind as, Key key) {
     if (spec->origin[key].kind != ORIGIN_DEFAULT) {
-        if (!key_same(spec, from, key))
+        if (spec_effective(spec, key) && !key_same(spec, from, key))
             contradiction(arena, spec, from, key);
         return;
     }
