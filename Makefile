@@ -39,6 +39,10 @@ embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
               $(shell find runtime -path runtime/scripts -prune -o \
                 -type f ! -name '*.md' ! -name '*.py' -print))
 
+# list NAME FILES: writes these to a file beside the objects, because a command that named them all would be
+# too long to read.
+list = $(shell mkdir -p $(OBJ))$(file >$(OBJ)/$(1),$(2))
+
 # Names missing packages in one line, before the C compiler reports them in a hundred.
 build/compiler.ok: runtime/scripts/deps.sh
 	@runtime/scripts/deps.sh check compiler
@@ -53,14 +57,13 @@ $(OBJ)/gen/%.o: gen/%.cc | build/compiler.ok
 	$(CXX) -std=c++17 $(STRICT) $(CXXFLAGS) -Igen -MMD -MP -c -o $@ $<
 
 $(OBJ)/embed.S: gen/base/embed.sh $(embedded) Makefile
-	@mkdir -p $(@D)
-	printf '%s\n' $(embedded) | gen/base/embed.sh > $@
+	$(call list,embed.list,$(embedded))tr ' ' '\n' < $(OBJ)/embed.list | gen/base/embed.sh > $@
 
 $(OBJ)/embed.o: $(OBJ)/embed.S
 	$(CC) -c -o $@ $<
 
 $(GEN): $(gen_obj)
-	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lnettle -lz -lm
+	$(call list,gen.list,$^)$(CXX) $(LDFLAGS) -o $@ @$(OBJ)/gen.list -ljansson -lnettle -lz -lm
 
 -include $(wildcard $(gen_obj:.o=.d))
 
