@@ -1,6 +1,6 @@
 #!/bin/sh
-# make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
-# or the program in a folder. If the weights come from another spec that has not been trained yet,
+# make run: builds and runs the experiment generated last in build/NAME, or --spec FILE, which it generates
+# first, or the program in a folder. If the weights come from another spec that has not been trained yet,
 # trains that first; if its recipe or its data have changed since, says so. Leaves a study ([sweep]) to
 # runtime/scripts/study.sh.
 #
