@@ -10,6 +10,7 @@ enum { SIGNAL_S = 120 };
 typedef struct {
     int ranks, cards, nodes, per_node, gpus_per_node;
     bool shared;     /* in some point a task drives several cards */
+    bool single;     /* in some point a task drives one card */
     int64_t threads; /* per task */
     bool numa_bind;
 } Request;
@@ -23,6 +24,7 @@ static Request request_of(const JobPoint *points, int count) {
         r.ranks = ranks_of(plan) > r.ranks ? ranks_of(plan) : r.ranks;
         r.cards = plan_cards(plan) > r.cards ? plan_cards(plan) : r.cards;
         r.shared = r.shared || plan->program->cards > 1;
+        r.single = r.single || plan->program->cards <= 1;
         if (plan->spec->data.num_workers + 1 > r.threads)
             r.threads = plan->spec->data.num_workers + 1;
         r.numa_bind = r.numa_bind && plan->spec->data.numa_bind;
@@ -94,13 +96,19 @@ static void put_sizes(const char *folder, const JobPoint *points, int count, Str
     sb_puts(out, "#\n");
 }
 
+static const char *task_text(const Request *r) {
+    if (r->shared && r->single)
+        return "one task per card, or per process of several cards";
+    return r->shared ? "one task per process of several cards" : "one task per card";
+}
+
 static void put_head(const char *folder, const JobPoint *points, int count, const Request *r,
                      StrBuf *out) {
     const Spec *spec = points[0].plan->spec;
     bool array = points[0].name[0];
     sb_puts(out, "#!/bin/bash\n");
     sb_printf(out, "# %s: cards %d, nodes %d, %s.%s\n", spec->name, r->cards, r->nodes,
-              r->shared ? "one task per process of several cards" : "one task per card",
+              task_text(r),
               array ? " Each job of the array is one point of the study." : "");
     sb_printf(out,
               "# Submit from the folder that paths in the spec are relative to:\n#\n"

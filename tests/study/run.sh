@@ -1052,6 +1052,7 @@ data_parallel_mode = "dp"
 "training.seed" = [1, 2, 3]
 SPEC
     "$gen" --slurm $work/sizes.toml -o $work/sizes >/dev/null &&
+        says '^# sizes: cards 2, nodes 1, one task per card, or per process of several cards\.' $work/sizes/job.sbatch &&
         says ' --array=0-2 --nodes=1 --ntasks=1 --ntasks-per-node=1 --gpus-per-node=1 ' $work/sizes/job.sbatch &&
         says ' --array=3-5 --nodes=1 --ntasks=1 --ntasks-per-node=1 --gpus-per-node=2 ' $work/sizes/job.sbatch
 }
