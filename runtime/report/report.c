@@ -74,7 +74,7 @@ static json_t *predicted_json(const Rt *rt, const Memory *memory) {
         "decoded_kept_bytes", whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
         whole(p->h2d_bytes * steps), "kernels", "launches", whole(p->kernel_launches * steps),
         "graphs", "launches", whole(p->graph_launches * steps), "collectives",
-        planned_exchanges_json(rt), "flops", "per_step", number(p->flops));
+        planned_exchanges_json(rt), "flops", "per_step", whole(p->flops));
     json_object_set_new(predicted, rt->program->training.unit.rate, number(predicted_rate(rt)));
     ranks_predicted_json(predicted, rt);
     return predicted;
@@ -301,7 +301,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                             json_pack("{s:o, s:I}", "final", number(m->loss_scale), "skipped_steps",
                                       (json_int_t)m->skipped_steps));
     json_object_set_new(report, "flops",
-                        json_pack("{s:o, s:o}", "per_step", number(program->predicted.flops),
+                        json_pack("{s:o, s:o}", "per_step", whole(program->predicted.flops),
                                   "share_of_peak", number(f->share_of_peak)));
     json_object_set_new(report, "profiling_window", window_json(rt->profile));
     json_object_set_new(report, "data", data_json(rt));

@@ -51,5 +51,5 @@ json_t *counts_json(const Counts *c) {
         number(c->kernels_ms), "memsets", "count", whole(c->memsets), "graphs", "launches",
         whole(c->graphs), "syncs", "count", whole(c->syncs), "ms", number(c->sync_ms), "waits",
         "count", whole(c->waits), "ms", number(c->wait_ms), "copies", copies, "flops", "per_step",
-        number(c->flops));
+        whole(c->flops));
 }

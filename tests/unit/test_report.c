@@ -72,6 +72,18 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "pairs cut                                           3");
 }
 
+/* Reals have nine digits, which is not enough for counts. */
+static void flops_are_whole(void **state) {
+    (void)state;
+    program.predicted.flops = 2369257472;
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_int_equal(json_integer_value(at(r, "flops.per_step")), 2369257472);
+    assert_int_equal(json_integer_value(at(r, "predicted.flops.per_step")), 2369257472);
+    assert_int_equal(json_integer_value(at(r, "all_ranks.flops.per_step")), 2 * 2369257472);
+    json_decref(r);
+}
+
 /* Each line is of the cards that the head names, or names its own. */
 static void lines_say_of_which_cards_they_are(void **state) {
     (void)state;
@@ -305,6 +317,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
+        T(flops_are_whole),
         T(lines_say_of_which_cards_they_are),
         T(the_longest_binds),
         T(an_unbound_host_says_why),
