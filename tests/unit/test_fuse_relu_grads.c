@@ -48,7 +48,8 @@ static void expect(int fused, int remaining, const char *const sets[MOST_SETS]) 
     int grads = count_of(p, OP_batch_norm_relu_grad) + count_of(p, OP_batch_norm_relu6_grad);
     assert_int_equal(sums, fused);
     assert_int_equal(grads, fused);
-    assert_int_equal(count_of(p, OP_relu_grad) + count_of(p, OP_relu6_grad), remaining);
+    int others = count_of(p, OP_relu_grad) + count_of(p, OP_relu_grad_masked) + count_of(p, OP_relu6_grad);
+    assert_int_equal(others, remaining);
 }
 
 #define EXPECT(fused, remaining, ...) \
