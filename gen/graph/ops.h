@@ -36,30 +36,30 @@
 #endif
 
 /* pointwise */
-OP(add, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_add, expand_add, no_flops,
+OP(add, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_binary, grad_add, expand_add, no_flops,
    no_launch)
-OP(mul, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_mul, expand_mul, no_flops,
+OP(mul, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_binary, grad_mul, expand_mul, no_flops,
    no_launch)
-OP(scale, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_scale, expand_scale, no_flops,
+OP(scale, SK | ROWS(IN0) | COLUMNS(1), shape_unary, grad_scale, expand_scale, no_flops,
    no_launch)
-OP(silu, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
-OP(silu_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_silu_grad, no_flops,
+OP(silu, SK | ROWS(IN0) | COLUMNS(1), shape_unary, grad_silu, expand_silu, no_flops, no_launch)
+OP(silu_grad, SK | ROWS(FIRST(2)), shape_binary, no_gradient, expand_silu_grad, no_flops,
    no_launch)
-OP(swiglu, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_swiglu, expand_swiglu, no_flops,
+OP(swiglu, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_binary, grad_swiglu, expand_swiglu, no_flops,
    no_launch)
 OP(swiglu_grad, SK | ROWS(FIRST(3)), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
    no_launch)
-OP(relu, SK | ROWS(IN0), shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
-OP(relu_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_relu_grad, no_flops,
+OP(relu, SK | ROWS(IN0), shape_unary, grad_relu, expand_relu, no_flops, no_launch)
+OP(relu_grad, SK | ROWS(FIRST(2)), shape_binary, no_gradient, expand_relu_grad, no_flops,
    no_launch)
 OP(relu_mask, K, shape_relu_mask, no_gradient, expand_relu_mask, no_flops, no_launch)
 OP(relu_grad_masked, K, shape_relu_grad_masked, no_gradient, expand_relu_grad_masked, no_flops,
    no_launch)
-OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
-OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
-OP(gelu_tanh, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh,
+OP(relu6, SK, shape_unary, grad_relu6, expand_relu6, no_flops, no_launch)
+OP(relu6_grad, SK, shape_binary, no_gradient, expand_relu6_grad, no_flops, no_launch)
+OP(gelu_tanh, SK | ROWS(IN0) | COLUMNS(1), shape_unary, grad_gelu_tanh, expand_gelu_tanh,
    no_flops, no_launch)
-OP(gelu_tanh_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_gelu_tanh_grad,
+OP(gelu_tanh_grad, SK | ROWS(FIRST(2)), shape_binary, no_gradient, expand_gelu_tanh_grad,
    no_flops, no_launch)
 OP(add_bias, SK | ROWS(IN0) | COLUMNS(1), shape_add_bias, grad_add_bias, expand_add, no_flops,
    no_launch)

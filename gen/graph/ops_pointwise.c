@@ -7,7 +7,13 @@ static bool same_shape(const Value *a, const Value *b) {
     return value_rows(a) == value_rows(b) && value_cols(a) == value_cols(b);
 }
 
-void shape_pointwise(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
+static void shape_pointwise(Program *p, Op *op, int operands) {
+    op_expect_operands(op, operands);
+    result_like(p, op, 0, op->in[0]);
+}
+
+void shape_unary(Program *p, Op *op) { shape_pointwise(p, op, 1); }
+void shape_binary(Program *p, Op *op) { shape_pointwise(p, op, 2); }
 
 void expand_add(const Op *op, Body *body) {
     body_space(body, op->out[0]);

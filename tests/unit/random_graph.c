@@ -98,13 +98,16 @@ static void add_to_place(RandomGraph *g, OpKind kind, Value *const *in, int in_c
 }
 
 static void add_pointwise(RandomGraph *g) {
-    static const OpKind kinds[] = {OP_add,  OP_mul,       OP_scale, OP_silu,      OP_silu_grad, OP_swiglu,
-                                   OP_relu, OP_relu_grad, OP_relu6, OP_relu6_grad, OP_gelu_tanh, OP_gelu_tanh_grad};
-    OpKind kind = kinds[below(g, sizeof kinds / sizeof *kinds)];
+    static const struct {
+        OpKind kind;
+        int operands;
+    } kinds[] = {
+        {OP_add, 2},  {OP_mul, 2},       {OP_scale, 1}, {OP_silu, 1},       {OP_silu_grad, 2}, {OP_swiglu, 2},
+        {OP_relu, 1}, {OP_relu_grad, 2}, {OP_relu6, 1}, {OP_relu6_grad, 2}, {OP_gelu_tanh, 1}, {OP_gelu_tanh_grad, 2},
+    };
+    int which = (int)below(g, sizeof kinds / sizeof *kinds);
     Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
-    bool unary = kind == OP_scale || kind == OP_silu || kind == OP_relu || kind == OP_relu6 || kind == OP_gelu_tanh;
-    int operands = unary ? 1 : 2;
-    add_to_place(g, kind, (Value *[]){x, y}, operands, (Attr){.alpha = 0.75});
+    add_to_place(g, kinds[which].kind, (Value *[]){x, y}, kinds[which].operands, (Attr){.alpha = 0.75});
 }
 
 /* A ReLU, often the kernel's own, whose mask another value gets later. */
