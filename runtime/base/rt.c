@@ -14,8 +14,11 @@
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 static int named_rank = -1; /* -1: there is only one rank */
+static void (*tell_others)(void);
 
 void rt_name_rank(int rank) { named_rank = rank; }
+
+void rt_before_failing(void tell(void)) { tell_others = tell; }
 
 /* Writes the line in one piece, so that lines of different ranks do not mix. */
 static void say(const char *prefix, const char *format, va_list arguments) {
@@ -41,6 +44,8 @@ _Noreturn void rt_fail(const char *format, ...) {
     va_start(arguments, format);
     say("error: ", format, arguments);
     va_end(arguments);
+    if (tell_others)
+        tell_others();
     if (named_rank >= 0)
         _exit(1);
     exit(1);

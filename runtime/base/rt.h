@@ -25,6 +25,8 @@ void rt_say_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* For a program with several ranks: error lines name the rank, only rank 0 prints warnings, and
  * rt_fail() skips the exit handlers of libraries, which may wait for other ranks. */
 void rt_name_rank(int rank);
+/* rt_fail() calls `tell` before it exits. */
+void rt_before_failing(void tell(void));
 /* Prints `warning: ...` on stderr. */
 void rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -206,7 +208,7 @@ struct Rt {
     int card, card_count;        /* index of this card, and the number of cards of this process */
     Rt *first;                   /* the process's first card, which holds the measurements */
     struct RtCards *cards;       /* NULL with one card */
-    const char *collective;      /* the last collective enqueued or captured; NULL: none */
+    bool capturing;              /* what is enqueued goes into a graph, which runs later */
     RtDevice device;
     Numa numa;
     CUcontext context;

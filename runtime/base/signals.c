@@ -56,6 +56,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     rt_say_error("%s: was truncated while this run was reading it, or its disk failed; restore it "
                  "and start again, with --resume if there is a checkpoint",
                  path);
+    watch_leaving();
     _exit(1);
 }
 

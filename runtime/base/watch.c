@@ -16,26 +16,37 @@
 
 enum { LOOK_MS = 50, DEFAULT_LIMIT_S = 600 };
 
+static const char device_work[] = "the device's work";
+
 static struct {
     bool on;
     const char *(*problem)(void);
+    const char *(*name)(RtCollective);
     int rank, depth;
     double limit_ms;
     _Atomic double since_ms; /* when the current wait began; 0: not waiting */
     _Atomic(const char *) what;
+    atomic_uint pending; /* kinds of collectives that the device may not have done, as bits */
     _Atomic(WatchPost *) mine;
-    const WatchPost *posts; /* [post_count] of the ranks `here`, including this one */
+    WatchPost *posts; /* [post_count] of the ranks `here`, including this one */
     const int *here;
     atomic_int post_count;
+    bool held; /* the thread holds mine->alive */
     pthread_t thread;
     atomic_bool stop;
 } watch;
 
 /* ---- the rank's state -------------------------------------------------------------------------- */
 
+/* After the last step no other begins. */
+static long long step_of(const Rt *rt) {
+    const bool over = rt->step > 0 && rt->step >= rt->options.steps;
+    return rt->step + !over;
+}
+
 static void post(const Rt *rt, bool waiting) {
     WatchPost *mine = watch.mine;
-    mine->step = rt->step + 1;
+    mine->step = step_of(rt);
     mine->waiting = waiting;
     watch.since_ms = waiting ? rt_now_ms() : 0;
 }
@@ -47,29 +58,118 @@ void watch_enter(const Rt *rt, const char *what) {
     post(rt, true);
 }
 
-void watch_enter_device(const Rt *rt) {
-    watch_enter(rt, rt->collective ? rt->collective : "the device's work");
-}
+void watch_enter_device(const Rt *rt) { watch_enter(rt, device_work); }
+
+void watch_enqueued(RtCollective kind) { watch.pending |= 1u << kind; }
+
+void watch_device_idle(void) { watch.pending = 0; }
 
 void watch_leave(const Rt *rt) {
     if (watch.on && --watch.depth == 0)
         post(rt, false);
 }
 
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+/* A line that may be composed in a signal handler: no stdio, no locale, no allocation. */
+typedef struct {
+    char text[640];
+    size_t length;
+} Line;
+
+static void put(Line *line, const char *text) {
+    size_t length = strlen(text), room = sizeof line->text - line->length;
+    memcpy(line->text + line->length, text, length < room ? length : room);
+    line->length += length < room ? length : room;
+}
+
+static void put_number(Line *line, long long value) {
+    char digits[24] = "";
+    size_t at = sizeof digits - 1;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put(line, digits + at);
+}
+
+/* " with all_reduce, all_gather or broadcast" */
+static void put_kinds(Line *line, unsigned kinds) {
+    const char *before = " with ";
+    for (int kind = 0; kinds; kind++) {
+        if (!(kinds >> kind & 1))
+            continue;
+        kinds &= ~(1u << kind);
+        put(line, before);
+        put(line, watch.name((RtCollective)kind));
+        bool one_left = (kinds & (kinds - 1)) == 0;
+        before = one_left ? " or " : ", ";
+    }
+}
+
+/* "all_reduce of step 3"; "the device's work up to step 3 with all_reduce or all_gather", because the
+ * host runs ahead of the device. */
+static void put_wait(Line *line, const char *what) {
+    const bool device = what == device_work;
+    put(line, what);
+    put(line, device ? " up to step " : " of step ");
+    put_number(line, watch.mine->step);
+    if (device)
+        put_kinds(line, watch.pending);
+}
+
+static bool print(const Line *line) { return write(STDERR_FILENO, line->text, line->length) >= 0; }
+
 /* ---- the thread -------------------------------------------------------------------------------- */
 
 static _Noreturn void end(const char *why) {
-    char line[512];
-    const char *what = watch.since_ms > 0 ? watch.what : "the work";
-    int length = snprintf(line, sizeof line,
-                          "error: rank %d: %s of step %lld %s; continue from the last checkpoint "
-                          "with --resume\n",
-                          watch.rank, what, watch.mine->step, why);
-    if (length > (int)sizeof line - 1)
-        length = (int)sizeof line - 1;
-    if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        _exit(2); /* stderr is closed */
-    _exit(1);
+    Line line = {.length = 0};
+    watch_leaving();
+    put(&line, "error: rank ");
+    put_number(&line, watch.rank);
+    put(&line, ": ");
+    put_wait(&line, watch.since_ms > 0 ? watch.what : "the work");
+    put(&line, " ");
+    put(&line, why);
+    put(&line, "; continue from the last checkpoint with --resume\n");
+    _exit(print(&line) ? 1 : 2); /* 2: stderr is closed */
+}
+
+/* Only the first rank that notices says so. A rank that is gone without a word was killed, as by the
+ * system when memory runs out, or crashed. */
+static _Noreturn void end_without(int lost) {
+    char why[64];
+    if (atomic_exchange(&watch.posts[lost].reported, true)) {
+        watch_leaving();
+        _exit(1);
+    }
+    snprintf(why, sizeof why, "cannot finish: rank %d was killed or crashed", watch.here[lost]);
+    end(why);
+}
+
+/* Holds this rank's mutex from when the posts are shared. */
+static void hold(void) {
+    if (watch.held || watch.post_count == 0)
+        return;
+    WatchPost *mine = watch.mine;
+    if (pthread_mutex_lock(&mine->alive) == EOWNERDEAD) /* a rank that looked, and died */
+        pthread_mutex_consistent(&mine->alive);
+    watch.held = true;
+}
+
+/* Ends this rank if another one of this machine is gone. */
+static void look_for_lost(void) {
+    for (int i = 0; i < watch.post_count; i++) {
+        WatchPost *post = &watch.posts[i];
+        if (post == watch.mine)
+            continue;
+        int error = pthread_mutex_trylock(&post->alive);
+        if (error == EOWNERDEAD && !post->leaving)
+            end_without(i); /* as its new owner, so that the next rank that looks finds the same */
+        if (error == EOWNERDEAD)
+            pthread_mutex_consistent(&post->alive);
+        if (error == EOWNERDEAD || error == 0)
+            pthread_mutex_unlock(&post->alive);
+    }
 }
 
 /* Names the rank of this machine that is the likely cause: one that does not respond, or else one
@@ -91,11 +191,22 @@ static void find_reason(char *text, size_t size) {
     }
 }
 
+/* A process that was itself stopped, alone or with the others, waits anew when it goes on. */
+static void note_alive(void) {
+    WatchPost *mine = watch.mine;
+    double now = rt_now_ms(), since = watch.since_ms;
+    if (since > 0 && mine->alive_ms > 0 && now - mine->alive_ms > watch.limit_ms / 2)
+        atomic_compare_exchange_strong(&watch.since_ms, &since, now);
+    mine->alive_ms = now;
+}
+
 static void look(void) {
     char why[320], reason[128];
+    note_alive();
+    hold();
+    look_for_lost();
+    const char *error = watch.problem(); /* which may be because a rank is lost */
     double since = watch.since_ms;
-    const char *error = watch.problem();
-    watch.mine->alive_ms = rt_now_ms();
     if (error) {
         snprintf(why, sizeof why, "failed: %s", error);
         end(why);
@@ -114,6 +225,8 @@ static void *run(void *unused) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
         look();
     }
+    if (watch.held)
+        pthread_mutex_unlock(&((WatchPost *)watch.mine)->alive);
     return NULL;
 }
 
@@ -128,10 +241,11 @@ static void start_thread(void) {
         rt_fail("cannot start the watchdog thread: %s", strerror(error));
 }
 
-void watch_start(const Rt *rt, const char *problem(void)) {
+void watch_start(const Rt *rt, const char *problem(void), const char *name(RtCollective)) {
     static WatchPost alone;
     double limit = rt->program->comm_timeout_s;
     watch.problem = problem;
+    watch.name = name;
     watch.rank = rt->rank;
     watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
     watch.what = "the start";
@@ -140,11 +254,22 @@ void watch_start(const Rt *rt, const char *problem(void)) {
     watch.on = true;
 }
 
+void watch_post_init(WatchPost *mine) {
+    pthread_mutexattr_t shared;
+    memset(mine, 0, sizeof *mine); /* MPI need not zero it */
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&mine->alive, &shared);
+    pthread_mutexattr_destroy(&shared);
+}
+
 void watch_share(const Rt *rt, WatchPost *posts, const int *here) {
     WatchPost *mine = &posts[rt->local_rank];
-    mine->step = rt->step + 1;
+    mine->step = step_of(rt);
     mine->waiting = true;
     mine->alive_ms = rt_now_ms();
+    rt_before_failing(watch_leaving);
     watch.mine = mine;
     watch.posts = posts;
     watch.here = here;
@@ -157,28 +282,13 @@ void watch_stop(void) {
     pthread_join(watch.thread, NULL);
 }
 
+void watch_leaving(void) {
+    WatchPost *mine = watch.mine;
+    if (mine)
+        mine->leaving = true;
+}
+
 /* ---- signals ----------------------------------------------------------------------------------- */
-
-/* A line composed in a signal handler: no stdio, no locale, no allocation. */
-typedef struct {
-    char text[256];
-    size_t length;
-} Line;
-
-static void put(Line *line, const char *text) {
-    size_t length = strlen(text), room = sizeof line->text - line->length;
-    memcpy(line->text + line->length, text, length < room ? length : room);
-    line->length += length < room ? length : room;
-}
-
-static void put_number(Line *line, long long value) {
-    char digits[24] = "";
-    size_t at = sizeof digits - 1;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    put(line, digits + at);
-}
 
 static const char *signal_name(int number) {
     switch (number) {
@@ -201,14 +311,14 @@ void watch_tell_signal(int number) {
     put(&line, "rank ");
     put_number(&line, watch.rank);
     put(&line, signal_name(number));
-    put(&line, watch.since_ms > 0 ? " while waiting for " : " during step ");
     if (watch.since_ms > 0) {
-        put(&line, watch.what);
-        put(&line, " of step ");
+        put(&line, " while waiting for ");
+        put_wait(&line, watch.what);
+    } else {
+        put(&line, " during step ");
+        put_number(&line, watch.mine->step);
     }
-    put_number(&line, watch.mine->step);
     put(&line, ": asking all ranks for a checkpoint\n");
-    if (write(STDERR_FILENO, line.text, line.length) < 0)
-        error = errno;
+    print(&line);
     errno = error;
 }

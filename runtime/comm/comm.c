@@ -172,7 +172,7 @@ static void share_posts(Rt *rt) {
     WatchPost *posts = mpi_share(rt, sizeof *posts, &here);
     if (!posts)
         return;
-    memset(posts + rt->local_rank, 0, sizeof *posts); /* MPI need not zero it */
+    watch_post_init(posts + rt->local_rank);
     comm_barrier(rt, "the start");
     watch_share(rt, posts, here);
 }
@@ -183,7 +183,7 @@ void comm_open(Rt *rt) {
     rt->rank = launched_rank();
     check_ranks(rt, launched_ranks());
     if (rt->program->group_count)
-        watch_start(rt, nccl_async_error);
+        watch_start(rt, nccl_async_error, collective_name);
     if (rt->ranks == 1)
         return;
     dynlib_program_in(rt->options.exe_dir);

@@ -58,9 +58,13 @@ static void check_version(void) {
                 version, NCCL_LEAST_VERSION);
 }
 
-/* begin() and finish() enclose each NCCL call, which may itself hang. */
+/* begin() and finish() enclose each NCCL call, which may itself hang. Without `what` the device's work
+ * is waited for. */
 static void begin(const Rt *rt, const char *what) {
-    watch_enter(rt, what);
+    if (what)
+        watch_enter(rt, what);
+    else
+        watch_enter_device(rt);
     pthread_mutex_lock(&in_use);
 }
 
@@ -177,6 +181,13 @@ static void count_work(Rt *rt, RtCollective kind, RtGroup group, int64_t bytes) 
                                                              : shared);
 }
 
+/* Like begin(). Without a graph the call may have to wait for what the device was given before. */
+static void begin_collective(const Rt *rt, RtCollective kind) {
+    if (!rt->capturing)
+        watch_enqueued(kind);
+    begin(rt, rt->capturing ? collective_name(kind) : NULL);
+}
+
 /* Counts the collective; returns false in a dry run. */
 static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
                   int64_t count, RtDtype dtype) {
@@ -192,8 +203,7 @@ static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr
                       types[dtype]};
     if (!c->comm)
         rt_fail("%s: its group of ranks has no communicator", c->name);
-    rt->collective = c->name;
-    begin(rt, c->name);
+    begin_collective(rt, kind);
     return true;
 }
 
@@ -245,12 +255,11 @@ void nccl_exchange(Rt *rt, RtGroup group, const Message *messages, int count) {
     work->bus_bytes = (double)work->bytes;
     if (rt->dry)
         return;
-    rt->collective = collective_name(RT_SEND_RECV);
-    begin(rt, rt->collective);
+    begin_collective(rt, RT_SEND_RECV);
     NcclResult result = nccl.GroupStart();
     for (int i = 0; i < count && (result == NCCL_OK || result == NCCL_IN_PROGRESS); i++)
         result = add_message(&messages[i], comm, rt->streams[RT_STREAM_COMPUTE]);
     NcclResult ended = nccl.GroupEnd();
     bool added = result == NCCL_OK || result == NCCL_IN_PROGRESS;
-    finish(rt, comm, added ? ended : result, rt->collective);
+    finish(rt, comm, added ? ended : result, collective_name(RT_SEND_RECV));
 }

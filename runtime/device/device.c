@@ -359,6 +359,8 @@ void rt_finish_stream(const Rt *rt, RtStream stream) {
     watch_enter_device(rt);
     CU(StreamSynchronize, rt->streams[stream]);
     watch_leave(rt);
+    if (stream == RT_STREAM_COMPUTE) /* which waits for the others at the end of each entry */
+        watch_device_idle();
 }
 
 void rt_sync(Rt *rt, RtStream stream) {

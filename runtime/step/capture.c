@@ -56,7 +56,9 @@ static void capture(Rt *rt, RtPhase phase, int slot) {
     CUstream stream = rt->streams[RT_STREAM_COMPUTE];
     CUgraph graph;
     CU(StreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    rt->capturing = true;
     rt->graphs->work[phase] = enqueue(rt, phase, slot);
+    rt->capturing = false;
     CU(StreamEndCapture, stream, &graph);
     CU(GraphInstantiateWithFlags, &rt->graphs->execs[phase][slot], graph,
        CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
@@ -132,12 +134,20 @@ static void count(RtMeasured *m, const RtWork *work) {
     exchanged_add(m->peer, work->peer, RT_PURPOSES);
 }
 
+static void tell_watchdog(const RtWork *work) {
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++)
+        if (work->collectives[kind].count > 0)
+            watch_enqueued((RtCollective)kind);
+}
+
 /* Phases that do not depend on the slot are captured only for slot 0. */
 void rt_run_phase(Rt *rt, RtPhase phase, int slot) {
     CUgraphExec exec = rt->graphs->execs[phase][slots_of(rt, phase) > 1 ? slot : 0];
     RtWork work = rt->graphs->work[phase];
     RtMeasured *m = &rt->first->measured;
     double start = rt_now_ms();
+    if (exec)
+        tell_watchdog(&work);
     watch_enter_device(rt); /* a full queue makes the host wait */
     if (exec)
         CU(GraphLaunch, exec, rt->streams[RT_STREAM_COMPUTE]);
