@@ -18,6 +18,7 @@ enum { TEXT_SIZE = 128 };
 
 static void check_ranks(const Rt *rt, int started) {
     enum { LATER_S = 5 };
+    char layouts[640];
     if (started == rt->ranks)
         return;
     /* Only rank 0 prints the error; when it is gone, the launcher ends the others. */
@@ -31,16 +32,14 @@ static void check_ranks(const Rt *rt, int started) {
             "start it without mpirun, or generate it for one process per card "
             "(parallelism.data_parallel_mode = \"ddp\")",
             rt->card_count, started);
+    mesh_layouts(rt->program, started, layouts, sizeof layouts);
     if (rt->ranks == 1)
         rt_fail("this program was generated for one rank but was started with %d processes: start it "
-                "without mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree "
-                "and the other degrees)",
-                started, started);
-    rt_fail(
-        "this program was generated for %d ranks but was started with %d process%s: start it with "
-        "make run NP=%d or mpirun -np %d, or generate it for %d "
-        "(parallelism.data_parallel_replicate_degree and the other degrees)",
-        rt->ranks, started, started == 1 ? "" : "es", rt->ranks, rt->ranks, started);
+                "without mpirun, or generate it for another layout: %s",
+                started, layouts);
+    rt_fail("this program was generated for %d ranks but was started with %d process%s: start it with "
+            "make run NP=%d or mpirun -np %d, or generate it for another layout: %s",
+            rt->ranks, started, started == 1 ? "" : "es", rt->ranks, rt->ranks, layouts);
 }
 
 /* ---- agreement ------------------------------------------------------------------------------- */

@@ -3,6 +3,9 @@
  * ranks write and read. */
 #include "runtime/comm/mesh.h"
 
+#include <stdio.h>
+#include <string.h>
+
 int mesh_size(const RtProgram *program, RtAxis axis) {
     return program->mesh[axis] > 1 ? program->mesh[axis] : 1;
 }
@@ -86,4 +89,60 @@ int mesh_first(const RtProgram *program, RtGroup group, int rank) {
 
 int mesh_writer(const RtProgram *program, int rank) {
     return mesh_first(program, RT_WORLD & ~RT_PIPELINE, rank);
+}
+
+/* ---- layouts for another number of ranks (as in runtime/scripts/run.sh) -------------------------- */
+
+enum { REPLICAS, TENSOR, STAGES, SHARDS, DEGREES };
+
+static int common_divisor(int a, int b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Keeps of each degree what divides the ranks; the rest are replicas. Returns whether all are kept. */
+static bool fit(const int own[DEGREES], int ranks, int degrees[DEGREES]) {
+    bool kept = true;
+    degrees[REPLICAS] = ranks;
+    for (int i = TENSOR; i < DEGREES; i++) {
+        degrees[i] = common_divisor(own[i], degrees[REPLICAS]);
+        degrees[REPLICAS] /= degrees[i];
+        kept = kept && degrees[i] == own[i];
+    }
+    return kept;
+}
+
+static void append(char *text, size_t size, const char *words, int number) {
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%d", words, number);
+}
+
+/* Degrees that are 1 in this program and in the layout are left out. */
+static void append_layout(char *text, size_t size, const int own[DEGREES], int ranks) {
+    static const char *const keys[DEGREES] = {"parallelism.data_parallel_replicate_degree=",
+                                              " tensor_parallel_degree=",
+                                              " pipeline_parallel_degree=",
+                                              " data_parallel_shard_degree="};
+    int degrees[DEGREES];
+    size_t length = strlen(text);
+    fit(own, ranks, degrees);
+    snprintf(text + length, size - length, "%s", length > 0 ? "; " : "");
+    for (int i = 0; i < DEGREES; i++)
+        if (i == REPLICAS || own[i] > 1)
+            append(text, size, keys[i], degrees[i]);
+    append(text, size, " needs ", ranks);
+}
+
+void mesh_layouts(const RtProgram *program, int ranks, char *text, size_t size) {
+    const int own[DEGREES] = {mesh_group_size(program, RT_REPLICATE),
+                              mesh_group_size(program, RT_TENSOR),
+                              mesh_group_size(program, RT_PIPELINE),
+                              mesh_group_size(program, RT_SHARD)};
+    int degrees[DEGREES], replica = own[TENSOR] * own[STAGES] * own[SHARDS];
+    int fewer = ranks / replica * replica, more = fewer + replica;
+    text[0] = '\0';
+    append_layout(text, size, own, ranks);
+    if (fit(own, ranks, degrees))
+        return;
+    if (fewer > 0 && fewer != mesh_ranks(program))
+        append_layout(text, size, own, fewer);
+    if (more != mesh_ranks(program))
+        append_layout(text, size, own, more);
 }

@@ -21,6 +21,11 @@ int mesh_first(const RtProgram *program, RtGroup group, int rank);
  * stages. */
 int mesh_writer(const RtProgram *program, int rank);
 
+/* Writes to `text` the layouts nearest to this program's that take `ranks` ranks or nearly as many, as
+ * settings of its spec: "parallelism.data_parallel_replicate_degree=2 tensor_parallel_degree=2 needs
+ * 4; ...". */
+void mesh_layouts(const RtProgram *program, int ranks, char *text, size_t size);
+
 const char *collective_name(RtCollective kind); /* "all_reduce" */
 
 #endif

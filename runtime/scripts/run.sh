@@ -27,13 +27,45 @@ refuse_words() {
 }
 refuse_words
 
-# check_processes WHAT RANKS: refuses an NP other than the ranks that WHAT is for, before anything is built or
-# started: mpirun would add an error of its own to the program's.
+# nearest_layouts RANKS: prints the layouts nearest to that of the resolved spec on standard input that take
+# NP ranks or nearly as many. It computes them as mesh_layouts() in runtime/comm/mesh.c does.
+nearest_layouts() {
+    awk -v own="$1" -v ranks="$NP" '
+        function common_divisor(a, b) { return b ? common_divisor(b, a % b) : a }
+        function degree(key) { return value[key] > 1 ? value[key] : 1 }
+        function layout(left, key, text, fitted, all) {
+            all = left
+            for (i = 2; i <= count; i++) {
+                key = keys[i]
+                fitted = common_divisor(degree(key), left)
+                left /= fitted
+                if (degree(key) > 1) text = text " " key "=" fitted
+            }
+            print mode "data_parallel_replicate_degree=" left text " needs " all
+        }
+        /^[a-z_]* = / { value[$1] = $3 }
+        END {
+            count = split("data_parallel_replicate_degree tensor_parallel_degree " \
+                "pipeline_parallel_degree data_parallel_shard_degree", keys, " ")
+            mode = "parallelism."
+            if (value["data_parallel_mode"] == "\"dp\"") mode = mode "data_parallel_mode=ddp "
+            replica = 1
+            for (i = 2; i <= count; i++) replica *= degree(keys[i])
+            fewer = ranks - ranks % replica
+            layout(ranks)
+            if (fewer == ranks) exit
+            if (fewer > 0 && fewer != own) layout(fewer)
+            if (fewer + replica != own) layout(fewer + replica)
+        }' | awk '{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }'
+}
+
+# check_processes WHAT RANKS [SPEC]: refuses an NP other than the ranks that WHAT is for, before anything is
+# built or started: mpirun would add an error of its own to the program's. SPEC is the text of the resolved spec.
 check_processes() {
     case ${NP-} in '' | "$2") return ;; esac
     if [ "$2" = 1 ]; then made="one rank"; else made="$2 ranks"; fi
-    echo "error: $1 for $made, but NP=$NP: leave NP out, or generate it for $NP" \
-        "(parallelism.data_parallel_replicate_degree and the other degrees)" >&2
+    echo "error: $1 for $made, but NP=$NP: leave NP out, or generate it for another layout:" \
+        "$(printf '%s\n' "${3-}" | nearest_layouts "$2")" >&2
     exit 1
 }
 
@@ -53,8 +85,9 @@ if [ "${1-}" = --spec ]; then
     set -f
     # The points of a study have ranks of their own; what is wrong with a spec is said when it is generated.
     # shellcheck disable=SC2086 # settings have no spaces
-    ranks=${NP:+$("$GEN" --print-spec "$spec" $sets 2>/dev/null | sed -n 's/^# ranks //p')}
-    case $ranks in '' | *[!0-9]*) ;; *) check_processes "$spec is" "$ranks" ;; esac
+    resolved=${NP:+$("$GEN" --print-spec "$spec" $sets 2>/dev/null)} || :
+    ranks=$(printf '%s\n' "$resolved" | sed -n 's/^# ranks //p')
+    case $ranks in '' | *[!0-9]*) ;; *) check_processes "$spec is" "$ranks" "$resolved" ;; esac
     # shellcheck disable=SC2086
     "$GEN" "$spec" $sets
     set +f
@@ -225,7 +258,7 @@ cut_short() {
 starts() { [ -n "$trained" ] && [ -z "$(ls "$(out_folder "$@")/checkpoints" 2>/dev/null)" ]; }
 
 ranks=$(variable "$program" RANKS)
-check_processes "this program was generated" "${ranks:-1}"
+check_processes "this program was generated" "${ranks:-1}" "$(cat "$program/spec.toml" 2>/dev/null)"
 options=$*
 case " $* " in
 *" --init "* | *" --help "* | *" --tune "* | *" --probe "*) ;;
