@@ -823,4 +823,34 @@ mutant other_recipe_is_resumed runtime/scripts/run.sh '[ -n "$how" ] || return 0
 mutant other_data_are_resumed runtime/checkpoint/checkpoint_meta.c \
     'meta->data_sha256 && meta->data_sha256[0]' 'false' tests/study/bases.sh other_data_start_over
 
+mutant graph_without_collectives runtime/step/capture.c \
+    '    if (exec)
+        tell_watchdog(&work);
+' '' tests/runtime/ranks.sh stops_in_stage_3
+mutant only_first_kind_of_collectives runtime/base/watch.c \
+    'kinds &= ~(1u << kind);' 'kinds = 0;' tests/runtime/ranks.sh stops_in_stage_3
+mutant eager_without_collectives runtime/comm/comm_nccl.c \
+    '        watch_enqueued(kind);' '        (void)kind;' tests/runtime/ranks.sh stops_in_collectives
+mutant killed_rank_unnoticed runtime/base/watch.c \
+    'if (error == EOWNERDEAD && !post->leaving)' 'if (post->reported)' tests/runtime/ranks.sh killed_in_pipeline
+mutant leaving_rank_is_lost runtime/base/rt.c \
+    '    if (tell_others)
+        tell_others();
+' '    (void)tell_others;
+' tests/runtime/ranks.sh bad_file_of_a_rank
+mutant suspended_rank_gives_up runtime/base/watch.c \
+    'now - mine->alive_ms > watch.limit_ms / 2' 'now < mine->alive_ms' tests/runtime/ranks.sh all_stopped_for_a_while
+mutant layout_of_other_ranks runtime/comm/mesh.c \
+    'degrees[REPLICAS] /= degrees[i];' '' tests/runtime/ranks.sh nearest_layouts
+mutant one_layout_only runtime/comm/mesh.c \
+    'if (fit(own, ranks, degrees))' 'if (fit(own, ranks, degrees) || text[0])' tests/runtime/ranks.sh nearest_layouts
+mutant layout_of_make_run runtime/scripts/run.sh \
+    'left /= fitted' 'left /= 1' tests/runtime/ranks.sh nearest_layouts
+mutant versions_not_compared runtime/comm/comm.c \
+    '    comm_agree(rt, "the program'"'"'s generator", rt->program->generator, build);
+' '' tests/runtime/ranks.sh ranks_that_differ
+mutant tensors_not_compared runtime/comm/comm.c \
+    '    agree_in(rt, RT_WORLD & ~RT_PIPELINE, "the table of tensors", text, build);
+' '' tests/runtime/ranks.sh ranks_that_differ
+
 exit $missed

@@ -29,6 +29,9 @@
 #ifndef SPEC
 #define SPEC "0000000000000000000000000000000000000000000000000000000000000000"
 #endif
+#ifndef GENERATOR
+#define GENERATOR "by hand"
+#endif
 #ifndef ADAPTER
 #define ADAPTER false
 #endif
@@ -223,7 +226,7 @@ static const RtProgram program = {
     .name = "bigram",
     .spec_sha256 = SPEC,
     .recipe_sha256 = SPEC,
-    .generator = "by hand",
+    .generator = GENERATOR,
     .mesh = {[RT_AXIS_REPLICATE] = RANKS},
     .groups = (const RtGroup[]){RT_REPLICATE},
     .group_count = RANKS > 1,
