@@ -826,7 +826,11 @@ mutant other_data_are_resumed runtime/checkpoint/checkpoint_meta.c \
 mutant graph_without_collectives runtime/step/capture.c \
     '    if (exec)
         tell_watchdog(&work);
-' '' tests/runtime/ranks.sh stops_in_stage_3
+' '    if (!exec)
+        tell_watchdog(&work);
+' tests/runtime/ranks.sh stops_in_stage_3
+mutant collectives_since_the_start runtime/base/watch.c \
+    'watch.pending = 0;' '' tests/runtime/ranks.sh stopped_rank
 mutant only_first_kind_of_collectives runtime/base/watch.c \
     'kinds &= ~(1u << kind);' 'kinds = 0;' tests/runtime/ranks.sh stops_in_stage_3
 mutant eager_without_collectives runtime/comm/comm_nccl.c \

@@ -308,7 +308,8 @@ ranked three -DRANKS=3
 ranked uncaptured -DRANKS=3 -DCUDA_GRAPH=false
 ranked long -DRANKS=3 -DSTEPS=800
 ranked profiled -DRANKS=3 -DPROFILING=true -DEVAL_EVERY=4 -DINTERVAL=4
-ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
+# Its step has only all_reduce.
+ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S -DBROADCAST=true
 ranked other -DRANKS=3 "-DSPEC=\"$other\""
 ranked version -DRANKS=3 '-DGENERATOR="by another hand"'
 ranked wider -DRANKS=3 -DHIDDEN=32

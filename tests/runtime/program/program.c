@@ -29,6 +29,9 @@
 #ifndef SPEC
 #define SPEC "0000000000000000000000000000000000000000000000000000000000000000"
 #endif
+#ifndef BROADCAST
+#define BROADCAST false
+#endif
 #ifndef GENERATOR
 #define GENERATOR "by hand"
 #endif
@@ -81,6 +84,8 @@ static void load(Rt *rt) {
     RtPtr factor = rt_state(rt, S(factor));
     rt_copy(rt, to, from, sizeof(float[4]));
     RT_LAUNCH(rt, LOAD_SCALE, RT_GRID(1, 1, 1), &to, &from, &factor);
+    if (BROADCAST)
+        rt_broadcast(rt, RT_REPLICATE, to, 4, RT_F32);
 }
 
 static void forward(Rt *rt) {
@@ -250,7 +255,7 @@ static const RtProgram program = {
                  S(bias_correction2_sqrt), S(loss), S(grad_norm), S(step_loss), S(eval_loss)},
     .metrics = (const RtMetric[]){{.name = "top1", .offset = S(hits)}},
     .metric_count = 1,
-    .load = {load, NULL, 0, 2},
+    .load = {load, NULL, 0, BROADCAST ? 3 : 2},
     .micro_step = {micro_step, micro_step_outputs,
                    sizeof micro_step_outputs / sizeof *micro_step_outputs, 8},
     .update = {update, NULL, 0, RANKS > 1 ? 8 : 5},
