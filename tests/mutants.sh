@@ -97,6 +97,9 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
     $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
+mutant data_of_ranks_not_compared runtime/loop/main.c \
+    'comm_agree(rt, "the data or the initial weights", hash, "give all ranks the same files");' '(void)hash;' \
+    tests/runtime/ranks.sh other_file_of_a_rank
 mutant epoch_padded_without_end runtime/data/data.c \
     '% loader->facts.epoch_rows % count;' '% loader->facts.epoch_rows;' build/unit/test_data_order
 mutant epoch_discards_a_step runtime/data/data.c \

@@ -72,10 +72,10 @@ static const char *first_model(const Rt *rt) {
     return rt->options.init_dir ? rt->options.init_dir : rt->program->checkpoint.init_dir;
 }
 
-/* Taken at the start, because the files may change while the run trains. Rank 0 writes all results. */
+/* Taken at the start, because the files may change while the run trains. */
 static void note_data(Rt *rt) {
     StartWeights weights = {first_model(rt), rt->options.adapter_dir};
-    if (rt->rank == 0 && !data_hash(&rt->program->data, weights, rt->data_sha256))
+    if (!data_hash(&rt->program->data, weights, rt->data_sha256))
         rt->data_sha256[0] = '\0';
 }
 
@@ -219,6 +219,8 @@ static void agree_on_data(Rt *rt) {
     snprintf(text, sizeof text, "fingerprint %016llx",
              (unsigned long long)loader_facts(rt->loader)->fingerprint);
     comm_agree(rt, "the data", text, "give all ranks the same files");
+    const char *hash = rt->data_sha256[0] ? rt->data_sha256 : "no hash";
+    comm_agree(rt, "the data or the initial weights", hash, "give all ranks the same files");
 }
 
 static void agree_on_step(Rt *rt) {

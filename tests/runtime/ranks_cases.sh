@@ -87,6 +87,18 @@ bad_file() {
         [ "$(grep -c ^error: "$work/$1_cut.log")" = 1 ] && resumes "$1" "$1_cut"
 }
 test_bad_file_of_a_rank() { bad_file tensor; }
+
+# Another token of the same vocabulary, which the loader's fingerprint need not notice.
+test_other_file_of_a_rank() {
+    local file=$work/of_rank_1/train.bin
+    tensor || return 1
+    printf '\001' | dd of="$file" bs=1 seek=5024 conv=notrunc status=none
+    both tensor tensor_other NONE=
+    [ $? = 1 ] && says tensor_other "^error: rank 0: ranks differ in the data.*: rank 0 has .*, rank 1 has .*; give all ranks the same files"
+    local code=$?
+    write_tokens "$file"
+    return $code
+}
 more_test_bad_file_of_others() { bad_file pipe && bad_file sharded; }
 
 # names NP LAYOUT...: what starting the program of 2 tensor parallel ranks with NP processes proposes, by
