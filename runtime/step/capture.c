@@ -6,6 +6,7 @@
 #include "runtime/device/launch.h"
 #include "runtime/step/capture.h"
 #include "runtime/step/pipeline.h"
+#include "runtime/step/work.h"
 
 #include <stdlib.h>
 

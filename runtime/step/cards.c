@@ -135,17 +135,6 @@ void rt_peer_copy(Rt *rt, RtPurpose purpose, int number, RtPtr to, RtPtr from, s
 
 /* ---- a micro-step ---------------------------------------------------------------------------- */
 
-static bool run_alone(Rt *rt, int64_t index, bool last, RtRunPhase *run, void *context) {
-    const RtTraining *training = &rt->program->training;
-    RtPhase phase = last ? RT_PHASE_LAST_MICRO_STEP : RT_PHASE_MICRO_STEP;
-    if (index / training->micro_steps < training->early_steps)
-        phase = last ? RT_PHASE_LAST_EARLY_MICRO_STEP : RT_PHASE_EARLY_MICRO_STEP;
-    int slot = input_send(rt, index);
-    bool stop = run(rt, phase, slot, context);
-    input_release(rt, slot);
-    return stop;
-}
-
 static bool replicate(const Rt *rt, RtRunPhase *run, void *context) {
     struct RtCards *cards = rt->cards;
     CU(EventRecord, cards->ready, compute(rt));
@@ -185,12 +174,8 @@ static bool run_replicas(const Rt *rt, int64_t index, RtRunPhase *run, void *con
     return false;
 }
 
-bool rt_micro_step(Rt *rt, int64_t index, RtRunPhase *run, void *context) {
-    int64_t micro_steps = rt->program->training.micro_steps;
-    bool last = index % micro_steps == micro_steps - 1;
+bool cards_micro_step(Rt *rt, int64_t index, bool last, RtRunPhase *run, void *context) {
     int slot = 0;
-    if (!rt->cards)
-        return run_alone(rt, index, last, run, context);
     if (replicate(rt, run, context) || run_replicas(rt, index, run, context, &slot)) {
         enter(rt);
         return true;

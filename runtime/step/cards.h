@@ -10,8 +10,8 @@ void cards_close(Rt *rt);
 /* The card of a number from 0 to rt->card_count - 1; 0 is rt itself. */
 Rt *card_at(Rt *rt, int number);
 
-/* Runs training's micro-step `index`, with the update if it is the last of its step: sends a batch
- * to each card and runs the phases in order. Returns true if a phase ended the step. */
-bool rt_micro_step(Rt *rt, int64_t index, RtRunPhase *run, void *context);
+/* Runs training's micro-step `index` on several cards, with the update if it is the `last` of its step.
+ * Returns true if a phase ended the step. */
+bool cards_micro_step(Rt *rt, int64_t index, bool last, RtRunPhase *run, void *context);
 
 #endif

@@ -11,7 +11,4 @@ bool pipeline_schedule(Rt *rt, int first, RtWork *work, char *found, size_t foun
 /* Runs this stage's part of a forward pass, `entry`, between receiving and sending activations. */
 RtWork pipeline_forward(Rt *rt, const RtEntry *entry, int slot);
 
-void work_add(RtWork *sum, RtWork more);
-void exchanged_add(RtExchanged *sum, const RtExchanged *more, int kinds);
-
 #endif
