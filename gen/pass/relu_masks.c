@@ -8,7 +8,8 @@
  * well, so that this costs memory. It changes no bits.
  *
  * Requires that backward is marked; after fuse_relu_grads, whose gradients read neither. A ReLU that
- * joins a template's epilogue keeps its gradient: there a thread may have few neighbours of a row. */
+ * joins the epilogue of a template keeps its gradient: there a thread may have few neighbours of a row.
+ * (A template whose result is only the second operand of an addition is not looked for.) */
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
 #include "graph/relu_steps.h"

@@ -111,7 +111,7 @@ int skeleton_blocks_together(const Kernel *k) {
         return 1;
     if (k->skeleton == SKELETON_TILE && k->threads >= TILE_THREADS / 2 &&
         k->workers * k->column_blocks > 2 * ENOUGH_BLOCKS && registers_held(k) <= MOST_HELD)
-        return TILE_THREADS_TOGETHER / k->threads;
+        return TILE_THREADS_TOGETHER / (int)round_up(k->threads, 32);
     if (!k->workers || values_held(k->body) <= 8)
         return 0;
     int blocks = (k->vector <= 4 && holds_many_sums(k->body) ? 768 : 512) / k->threads;

@@ -130,7 +130,7 @@ static const struct {
      "quantization.keep_decoded = false decodes weights for each use instead of keeping them"},
     {OF_ROWS, may_be_halved,
      "halve training.per_device_train_batch_size and double training.gradient_accumulation_steps: "
-     "the same step, with half as many rows at a time"},
+     "a step of as many rows, half as many at a time"},
     {OF_ROWS, is_wide, "precision.dtype = \"bf16\" keeps most activations in 16 bits"},
     {OF_ROWS, has_tokens, "a shorter training.seq_len needs fewer activations"},
     {OF_ROWS, always, "a smaller model.image_size needs fewer activations"},

@@ -9,9 +9,9 @@ static inline json_t *number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* The same of a number without a fraction. */
+/* The same of a number without a fraction; an integer of JSON has 64 bits. */
 static inline json_t *whole(double value) {
-    return isfinite(value) ? json_integer((json_int_t)value) : json_null();
+    return fabs(value) < 0x1p63 ? json_integer((json_int_t)value) : number(value);
 }
 
 #endif

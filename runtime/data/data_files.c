@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -293,4 +294,15 @@ void file_unmap(FileMap *map) {
     if (map->bytes)
         munmap(map->bytes, map->size);
     *map = (FileMap){0};
+}
+
+bool is_image_name(const char *path) {
+    static const char *const endings[] = {".jpg", ".jpeg", ".png"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (length > n && strcasecmp(path + length - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
 }

@@ -39,6 +39,8 @@ const char *data_suffix(RtDataFormat format);
 /* Finds the labels of an IDX file of images, compressed or not, by its name. */
 bool labels_find(const char *path, char *labels, size_t size, DataError *error);
 
+/* Whether the loader takes it for a picture: .jpg, .jpeg or .png. */
+bool is_image_name(const char *path);
 /* folder_list() lists everything below a folder, folders included; subfolder_list() lists the
  * folders directly in it, including links to folders. Both sort bytewise and skip hidden names. */
 bool folder_list(const char *folder, FileList *files, DataError *error);

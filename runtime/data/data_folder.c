@@ -14,17 +14,6 @@
 
 /* ---- listing the files ----------------------------------------------------------------------- */
 
-static bool is_image_name(const char *path) {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png"};
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(endings[i]);
-        if (length > n && strcasecmp(path + length - n, endings[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void add(ImageFolder *folder, const char *path, int32_t label) {
     if (folder->count == folder->capacity) {
         folder->capacity = folder->capacity ? 2 * folder->capacity : 1024;

@@ -88,14 +88,15 @@ static bool add_labels(Sha256 *sha, const FileList *images, DataError *error) {
     return true;
 }
 
-/* Adds the names below a folder, and their sizes. */
+/* Adds the names of the images below a folder, and their sizes. */
 static bool add_names(Sha256 *sha, const char *folder, DataError *error) {
     FileList files;
     if (!folder_list(folder, &files, error))
         return false;
     for (int i = 0; i < files.count; i++) {
         struct stat info;
-        if (stat(files.paths[i], &info) == 0 && S_ISREG(info.st_mode)) {
+        if (is_image_name(files.paths[i]) && stat(files.paths[i], &info) == 0 &&
+            S_ISREG(info.st_mode)) {
             add_text(sha, files.paths[i] + strlen(folder));
             add_number(sha, info.st_size);
         }
