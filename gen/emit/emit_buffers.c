@@ -155,7 +155,9 @@ static void put_series(const Places *places, const Series *f, Arena *arena, StrB
         const char *number = f->number ? arena_printf(arena, "(i) - %d", f->number) : "i";
         at = arena_printf(arena, "%s[%s]", table_name(f, arena), number);
     }
-    put_define(out, arena_printf(arena, "%s(i)", f->name), at, shape_text(arena, f->member));
+    put_define(out, arena_printf(arena, "%s(i)", f->name), at,
+               arena_printf(arena, "%s, i = %d to %d", shape_text(arena, f->member), f->number,
+                            f->number + f->count - 1));
 }
 
 static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {

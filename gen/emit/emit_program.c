@@ -132,8 +132,10 @@ static void put_conventions(const Emit *e) {
         sb_puts(e->out,
                 " * In a function that a loop calls, * in a name stands for the number, such as the "
                 "layer.\n"
-                " * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each "
-                "call.\n");
+                " * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and "
+                "LAYERS_X_BACKWARD(i)\n"
+                " * where backward has X if that is elsewhere; a buffer without (i) is the same one in "
+                "each call.\n");
     for (const char *line = e->plan->program->naming; line && *line; line = strchr(line, '\n') + 1)
         sb_printf(e->out, " * %.*s\n", (int)strcspn(line, "\n"), line);
     sb_puts(e->out, " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by "

@@ -2,6 +2,7 @@
 #include "emit/places.h"
 
 #include "base/dotted.h"
+#include "emit/labels.h"
 #include "emit/names.h"
 #include "emit/share_functions.h"
 
@@ -20,6 +21,8 @@ typedef struct {
     Places *out;
     const PlanEntry *entry; /* being named; NULL: storages, already named */
     const char *prefix;     /* "EVALUATE_" */
+    int first_backward;     /* launch of the entry; launch_count: none */
+    bool backward;          /* whether what is being named is used first in backward */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
 } Naming;
@@ -71,6 +74,13 @@ static bool is_all(const Value *v) {
     return value_fills(v) || (v->offset == 0 && strcmp(v->name, v->storage->name) == 0);
 }
 
+static bool is_elsewhere(const Naming *n, const Value *v);
+
+static const char *name_of_part(const Naming *n, const Value *v) {
+    const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
+    return n->backward && is_elsewhere(n, v) ? arena_printf(n->arena, "%s_BACKWARD", name) : name;
+}
+
 static void add_part(Naming *n, const Value *v) {
     Places *out = n->out;
     if (is_all(v) || find_part(out, v))
@@ -80,8 +90,7 @@ static void add_part(Naming *n, const Value *v) {
     int *link = &out->first_part[v->storage->id]; /* sorted by offset */
     while (*link >= 0 && value_begin(out->parts[*link].value) < value_begin(v))
         link = &out->parts[*link].next;
-    const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
-    out->parts[out->part_count] = (Part){v, unique(n, name), *link};
+    out->parts[out->part_count] = (Part){v, unique(n, name_of_part(n, v)), *link};
     *link = out->part_count++;
 }
 
@@ -120,15 +129,29 @@ static Members members_of(Arena *arena, const Pointer *pointer, int times) {
     return m;
 }
 
-bool series_is_one_place(const Series *f) { return !f->members && f->step == 0; }
+bool series_is_one_place(const Series *f) { return !f->members; }
+
+static bool has_number(const Series *f, int number) {
+    return number >= f->number && number < f->number + f->count;
+}
 
 /* Address of the series' member with that number, or -1. */
 static int64_t member_start(const Places *places, const Series *f, int number) {
     if (!f->members)
-        return start_of(places, f->member) + (number - f->number) * f->step;
-    if (number < f->number || number >= f->number + f->count)
-        return -1;
-    return start_of(places, f->members[number - f->number]);
+        return start_of(places, f->member);
+    return has_number(f, number) ? start_of(places, f->members[number - f->number]) : -1;
+}
+
+/* Whether forward has a member with the value's name and number in another place. */
+static bool is_elsewhere(const Naming *n, const Value *v) {
+    int number;
+    for (int i = 0; i < n->out->series_count; i++) {
+        const Series *f = &n->out->series[i];
+        if (f->entry == n->entry && !f->backward && number_in(f->pattern, v->name, &number) &&
+            has_number(f, number) && member_start(n->out, f, number) != start_of(n->out, v))
+            return true;
+    }
+    return false;
 }
 
 static bool has_members(const Places *places, const Series *f, const Members *m) {
@@ -168,11 +191,30 @@ static const char *plain_name(const Naming *n, const Members *m) {
     return name_within(n, m->values[0]->storage, upper_text(n->arena, plain));
 }
 
-/* If the entry has several such series, with the first number: MODEL_LAYERS_FROM_12_MLP_ACT. */
+static bool shares_number(const Series *f, const Members *m) {
+    return m->number < f->number + f->count && f->number < m->number + m->count;
+}
+
+/* Returns the series of that name if it has one of the numbers. */
+static const Series *rival_of(const Naming *n, const char *name, const Members *m) {
+    for (int i = 0; i < n->out->series_count; i++) {
+        const Series *f = &n->out->series[i];
+        if (strcmp(f->name, name) == 0)
+            return shares_number(f, m) ? f : NULL;
+    }
+    return NULL;
+}
+
+/* If the entry has such a series of other numbers, with the first number:
+ * MODEL_LAYERS_FROM_12_MLP_ACT. If the same numbers have another place in forward,
+ * MODEL_LAYERS_MLP_ACT_BACKWARD. */
 static const char *series_name(const Naming *n, const Members *m) {
     const char *name = plain_name(n, m);
     if (!is_taken(n, name))
         return name;
+    const Series *rival = rival_of(n, name, m);
+    if (rival)
+        return n->backward && !rival->backward ? arena_printf(n->arena, "%s_BACKWARD", name) : name;
     size_t before = strcspn(m->pattern, "*");
     const char *after = m->pattern + before + 1;
     after += *after == '.';
@@ -189,63 +231,70 @@ static Series *new_series(Naming *n, const Members *m, const char *name) {
     *f = (Series){.name = unique(n, name),
                   .pattern = m->pattern,
                   .entry = n->entry,
+                  .backward = n->backward,
                   .member = m->values[0],
                   .number = m->number,
+                  .count = m->count,
                   .within = -1};
     return f;
 }
 
-/* Whether the members adjoin or overlap a listed series of the same entry and agree with it. */
+/* Returns the distance between the members if it is the same everywhere, else 0. */
+static int64_t step_of(const Places *places, const Members *m) {
+    int64_t step = start_of(places, m->values[1]) - start_of(places, m->values[0]);
+    for (int i = 1; i < m->count; i++)
+        if (start_of(places, m->values[i]) - start_of(places, m->values[i - 1]) != step)
+            return 0;
+    return step;
+}
+
+/* Returns the series' members and these, which adjoin or overlap them. */
+static Members united(Arena *arena, const Series *f, const Members *m) {
+    int end = f->number + f->count, of_m = m->number + m->count;
+    Members all = {f->pattern, f->number < m->number ? f->number : m->number, 0, NULL};
+    all.count = (end > of_m ? end : of_m) - all.number;
+    all.values = arena_array(arena, (size_t)all.count, sizeof *all.values);
+    for (int i = 0; i < m->count; i++)
+        all.values[m->number + i - all.number] = m->values[i];
+    for (int i = 0; i < f->count; i++)
+        all.values[f->number + i - all.number] = f->members[i];
+    return all;
+}
+
+/* Whether the members adjoin or overlap a series and agree with it. If it is of another entry, or of
+ * other parts of the storages, it has to go on with them at the same distance. */
 static bool extends(const Naming *n, const Series *f, const Members *m) {
-    if (!f->members || f->entry != n->entry || strcmp(f->pattern, m->pattern) != 0 ||
-        m->number > f->number + f->count || m->number + m->count < f->number)
+    const Places *places = n->out;
+    if (!f->members || strcmp(f->pattern, m->pattern) != 0 ||
+        m->number > f->number + f->count || m->number + m->count < f->number ||
+        plan_place(places->plan, f->member).arena != plan_place(places->plan, m->values[0]).arena)
         return false;
     for (int i = 0; i < m->count; i++) {
-        int64_t start = member_start(n->out, f, m->number + i);
-        if (start >= 0 && start != start_of(n->out, m->values[i]))
+        int64_t start = member_start(places, f, m->number + i);
+        if (start >= 0 && start != start_of(places, m->values[i]))
             return false;
     }
-    return true;
+    bool same_part = shares_number(f, m) || value_begin(f->member) == value_begin(m->values[0]);
+    if (f->entry == n->entry && same_part)
+        return true;
+    Members all = united(n->arena, f, m);
+    return f->step && step_of(places, &all) == f->step;
 }
-
-/* Makes the series' numbers include those of the members. */
-static void widen(Series *f, const Members *m) {
-    int end = f->number + f->count, of_m = m->number + m->count;
-    if (m->number < f->number) {
-        f->number = m->number;
-        f->member = m->values[0];
-    }
-    f->count = (end > of_m ? end : of_m) - f->number;
-}
-
-static void extend(Naming *n, Series *f, const Members *m) {
-    const Series before = *f;
-    widen(f, m);
-    f->members = arena_array(n->arena, (size_t)f->count, sizeof *f->members);
-    for (int i = 0; i < before.count; i++)
-        f->members[before.number + i - f->number] = before.members[i];
-    for (int i = 0; i < m->count; i++)
-        f->members[m->number + i - f->number] = m->values[i];
-    f->member = f->members[0];
-}
-
-static void list_members(Naming *n, const Members *m);
 
 /* Finds the storages that contain the members; false unless the same numbers count them and all
  * members start at the same distance from theirs. */
-static bool storages_of(const Naming *n, const Members *m, Members *out) {
+static bool storages_of(Arena *arena, const Places *places, const Members *m, Members *out) {
     *out = (Members){NULL, m->number, m->count, NULL};
-    out->values = arena_array(n->arena, (size_t)m->count, sizeof *out->values);
+    out->values = arena_array(arena, (size_t)m->count, sizeof *out->values);
     for (int i = 0; i < m->count; i++) {
         const Value *v = m->values[i];
-        out->values[i] = n->out->values[v->storage->id];
+        out->values[i] = places->values[v->storage->id];
         if (is_all(v) || value_begin(v) != value_begin(m->values[0]))
             return false;
         int before, now;
-        const char *pattern =
-            i == 0 ? NULL
-                   : counted_name(n->arena, out->values[i - 1]->storage->name, v->storage->name,
-                                  &before, &now);
+        const char *pattern = i == 0 ? NULL
+                                     : counted_name(arena, out->values[i - 1]->storage->name,
+                                                    v->storage->name, &before, &now);
         if (i > 0 && (!pattern || now != m->number + i || before != now - 1 ||
                       (i > 1 && strcmp(pattern, out->pattern) != 0)))
             return false;
@@ -254,33 +303,48 @@ static bool storages_of(const Naming *n, const Members *m, Members *out) {
     return true;
 }
 
-static void list_members(Naming *n, const Members *m) {
-    Places *out = n->out;
+static void add_members(Naming *n, const Members *m);
+
+/* Members at uneven distances need a series of their storages, or else a list. */
+static void add_storages(Naming *n, const Members *m) {
     Members storages;
-    bool part = storages_of(n, m, &storages);
-    if (part && find_series(out, &storages) < 0)
-        list_members(n, &storages);
-    for (int i = 0; i < out->series_count; i++)
-        if (extends(n, &out->series[i], m)) {
-            extend(n, &out->series[i], m);
-            return;
-        }
-    Series *f = new_series(n, m, series_name(n, m));
-    f->members = m->values;
-    f->count = m->count;
-    f->within = part ? find_series(out, &storages) : -1;
+    if (!step_of(n->out, m) && storages_of(n->arena, n->out, m, &storages))
+        add_members(n, &storages);
 }
 
-static void add_series(Naming *n, const Pointer *pointer, int times) {
-    Members m = members_of(n->arena, pointer, times);
-    if (find_series(n->out, &m) >= 0)
+static void add_members(Naming *n, const Members *m) {
+    Places *out = n->out;
+    int i = 0;
+    if (find_series(out, m) >= 0)
         return;
-    if (pointer->listed) {
-        list_members(n, &m);
-        return;
+    add_storages(n, m);
+    while (i < out->series_count && !extends(n, &out->series[i], m))
+        i++;
+    Members all = *m;
+    if (i < out->series_count) {
+        all = united(n->arena, &out->series[i], m);
+        add_storages(n, &all);
+    } else {
+        new_series(n, m, series_name(n, m));
     }
-    add_part(n, m.values[0]);
-    new_series(n, &m, series_name(n, &m))->step = pointer->step * pointer->count.direction;
+    Series *f = &out->series[i];
+    f->step = step_of(out, &all);
+    f->members = all.values;
+    f->member = all.values[0];
+    f->number = all.number;
+    f->count = all.count;
+    if (f->step)
+        add_part(n, f->member);
+}
+
+/* Makes the numbers of a series in one place include those of the members. */
+static void widen(Series *f, const Members *m) {
+    int end = f->number + f->count, of_m = m->number + m->count;
+    if (m->number < f->number) {
+        f->number = m->number;
+        f->member = m->values[0];
+    }
+    f->count = (end > of_m ? end : of_m) - f->number;
 }
 
 /* Names the place after all members, unless a series of another place has that name. */
@@ -296,7 +360,7 @@ static void add_shared(Naming *n, Pointer *pointer, int times) {
         if (f)
             widen(f, &m);
         else
-            (f = new_series(n, &m, name))->count = m.count;
+            f = new_series(n, &m, name);
         pointer->place = f->name;
     }
 }
@@ -386,7 +450,8 @@ const char *counted_address_text(Arena *arena, const Places *places, const Value
     bool even = is_even(places, values, times, step);
     int number;
     const Series *f = even ? series_with(places, values[0], &number) : NULL;
-    if (f && number == n.number && f->step == step * n.direction)
+    if (f && number == n.number && has_number(f, number_at(n, times - 1)) &&
+        f->step == step * n.direction)
         return arena_printf(arena, "%s(n)", f->name);
     const char *pasted = pasted_text(arena, places, values, n, times);
     if (pasted || !even)
@@ -397,18 +462,41 @@ const char *counted_address_text(Arena *arena, const Places *places, const Value
 
 /* ---- all of a plan ------------------------------------------------------------------------- */
 
-static void name_pointer(Naming *n, const Pointer *pointer, int times) {
-    if (pointer->step != 0 || pointer->listed)
-        add_series(n, pointer, times);
-    else if (pointer->column < 0 && !pointer->shared)
+static int first_backward_of(const PlanEntry *entry) {
+    int first = 0;
+    while (first < entry->launch_count && !is_backward(entry->launches[first].ops[0]))
+        first++;
+    return first;
+}
+
+/* Whether the first launch that uses the pointer is in backward. */
+static bool is_of_backward(const Naming *n, const Pointers *pointers, const Pointer *pointer) {
+    const Run *run = &pointers->run;
+    int launch = 0;
+    for (; launch < run->length; launch++)
+        for (int a = 0; a < n->entry->launches[run->first + launch].arg_count; a++)
+            if (pointer_of_arg(pointers, launch, a) == pointer)
+                return run->first + launch >= n->first_backward;
+    return run->first >= n->first_backward;
+}
+
+static void name_pointer(Naming *n, const Pointers *pointers, const Pointer *pointer) {
+    int times = pointers->run.times;
+    n->backward = is_of_backward(n, pointers, pointer);
+    if (pointer->step != 0 || pointer->listed) {
+        Members m = members_of(n->arena, pointer, times);
+        add_members(n, &m);
+    } else if (pointer->column < 0 && !pointer->shared) {
         add_part(n, pointer->values[pointer_begin(pointer)]);
+    }
     if (pointer->odd >= 0)
         add_part(n, pointer->values[pointer->odd]);
 }
 
 static void name_block(Naming *n, const Pointers *pointers) {
     for (int i = 0; i < pointers->count; i++)
-        name_pointer(n, &pointers->pointers[i], pointers->run.times);
+        name_pointer(n, pointers, &pointers->pointers[i]);
+    n->backward = pointers->run.first >= n->first_backward;
     for (int i = 0; i < pointers->column_count; i++)
         for (int t = 0; t < pointers->run.times; t++)
             add_part(n, pointers->columns[i].values[t]);
@@ -416,6 +504,7 @@ static void name_block(Naming *n, const Pointers *pointers) {
 
 /* Shared places come last: some are members of a series. */
 static void name_shared(Naming *n, Pointers *pointers) {
+    n->backward = pointers->run.first >= n->first_backward;
     for (int i = 0; i < pointers->count; i++)
         if (pointers->pointers[i].shared)
             add_shared(n, &pointers->pointers[i], pointers->run.times);
@@ -428,6 +517,54 @@ static void name_blocks_places(Naming *n, Blocks *blocks) {
     for (int b = 0; b < blocks->count; b++)
         if (blocks->blocks[b].called < 0)
             name_shared(n, &blocks->blocks[b].pointers);
+}
+
+/* Whether the value, which has a name of its own, is the member of the series with that number. */
+static bool is_member(const Places *places, const Series *f, int number, const Value *v) {
+    const Value *like = f->member;
+    int64_t offset = start_of(places, like) + (number - f->number) * f->step;
+    Place place = plan_place(places->plan, v);
+    int found;
+    return place.offset == offset && place.arena == plan_place(places->plan, like).arena &&
+           number_in(f->pattern, v->name, &found) && found == number && v->dtype == like->dtype &&
+           value_rows(v) == value_rows(like) && value_cols(v) == value_cols(like) &&
+           v->row_stride == like->row_stride;
+}
+
+static const Value *find_member(const Places *places, const Series *f, int number) {
+    for (int i = 0; i < places->plan->program->storage_count; i++)
+        if (places->symbols[i] && is_member(places, f, number, places->values[i]))
+            return places->values[i];
+    for (int i = 0; i < places->part_count; i++)
+        if (is_member(places, f, number, places->parts[i].value))
+            return places->parts[i].value;
+    return NULL;
+}
+
+/* Adds members that no loop uses to a series which goes on in them at the same distance. */
+static void lengthen(Arena *arena, const Places *places, Series *f) {
+    for (int side = 0; side < 2 && f->step; side++)
+        for (;;) {
+            int number = side ? f->number + f->count : f->number - 1;
+            const Value *v = find_member(places, f, number);
+            if (!v)
+                break;
+            Members all = united(arena, f, &(Members){f->pattern, number, 1, &v});
+            f->members = all.values;
+            f->member = all.values[0];
+            f->number = all.number;
+            f->count = all.count;
+        }
+}
+
+/* Finds the series of the storages that members at uneven distances are part of. */
+static void find_within(Arena *arena, Places *places) {
+    for (int i = 0; i < places->series_count; i++) {
+        Series *f = &places->series[i];
+        Members m = {f->pattern, f->number, f->count, f->members}, storages;
+        if (f->members && !f->step && storages_of(arena, places, &m, &storages))
+            f->within = find_series(places, &storages);
+    }
 }
 
 Places places_of(Arena *arena, const Plan *plan) {
@@ -446,10 +583,14 @@ Places places_of(Arena *arena, const Plan *plan) {
     }
     for (int e = 0; e < ENTRY_COUNT; e++) {
         n.entry = &plan->entry[e];
+        n.first_backward = first_backward_of(n.entry);
         n.prefix = arena_printf(arena, "%s_", upper_text(arena, n.entry->name));
         out.blocks[e] = blocks_of(arena, plan, n.entry);
         name_blocks_places(&n, &out.blocks[e]);
     }
+    for (int i = 0; i < out.series_count; i++)
+        lengthen(arena, &out, &out.series[i]);
+    find_within(arena, &out);
     share_functions(arena, plan, out.blocks);
     return out;
 }

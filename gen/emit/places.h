@@ -14,19 +14,19 @@ typedef struct {
 } Part;
 
 /* NAME(number): the address of that member. Either members are at a constant distance, or the series
- * is listed, or it is at a constant distance from a listed one, whose members are the storages that
+ * is listed, or it is at a constant distance from another one, whose members are the storages that
  * contain these. If all members are in one place, the series is called NAME, without a number. */
 typedef struct {
     const char *name;
     const char *pattern;    /* "model.layers.*.mlp.act" */
     const PlanEntry *entry; /* the first that uses it */
+    bool backward;          /* whether backward is the first that uses it */
     const Value *member;    /* the one of the least number */
-    int number;             /* the least number */
-    int64_t step;           /* bytes from one member to the next, may be negative; 0: listed, or all in
+    int number, count;      /* the least number; how many there are */
+    const Value **members;  /* [count], by number; NULL: all in one place */
+    int64_t step;           /* bytes from one member to the next, may be negative; 0: uneven, or all in
                              * one place */
-    const Value **members;  /* [count] of a listed series, by number; else NULL */
-    int count;
-    int within; /* listed series of the storages that the members are part of; -1: none */
+    int within; /* if uneven: series of the storages that the members are part of; -1: none */
 } Series;
 
 typedef struct {

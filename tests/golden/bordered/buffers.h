@@ -177,124 +177,152 @@
 #define EXP_AVG_SQ 702464ul /* f32 [42, 1024], optimizer */
 
 /* By number, such as the layer. */
-/* bf16 [24, 32], row stride 56 */
+/* bf16 [24, 32], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
+/* bf16 [64, 56], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56] */
-/* bf16 [8, 32], row stride 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul)
+/* bf16 [8, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 40] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32] */
-/* bf16 [16, 32], row stride 48 */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], i = 0 to 2 */
+/* bf16 [16, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(i) \
     (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [96, 48] */
-/* bf16 [8, 48], row stride 56 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [96, 48], i = 0 to 2 */
+/* bf16 [8, 48], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 56] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 56], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
-/* bf16 [32, 8], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul) /* f32 [32, 4], i = 0 to 2 */
+/* bf16 [32, 8], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 48] */
-/* bf16 [40, 48], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul) /* f32 [4, 48], i = 0 to 2 */
+/* bf16 [40, 48], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4] */
-/* bf16 [96, 16], row stride 48 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul) /* f32 [48, 4], i = 0 to 2 */
+/* bf16 [96, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul) /* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul) /* f32 [48, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
-/* bf16 [112, 32], row stride 48 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul) /* f32 [4, 32], i = 0 to 2 */
+/* bf16 [112, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A + (i) * 28672ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
-/* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
+/* bf16 [32, 8], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB + (i) * 28672ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
-/* bf16 [40, 32], row stride 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
+/* bf16 [40, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A + (i) * 28672ul)
+/* f32 [16, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4] */
-/* bf16 [64, 24], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
+/* bf16 [64, 24], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + (i) * 28672ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [16, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
-/* bf16 [88, 32], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
+/* bf16 [88, 32], row stride 56, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [32, 32], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul)
+/* f32 [16, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [16, 32], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul)
+/* f32 [16, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [16, 32], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [32, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul)
+/* f32 [48, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [48, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32], row stride 48 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], i = 0 to 2 */
+/* bf16 [48, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32], row stride 48 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul)
+/* f32 [4, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul)
+/* bf16 [32, 48], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 48], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul)
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -749,138 +777,163 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32], row stride 56 */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32], row stride 56, i = 0 to 2 */
+/* bf16 [32, 24], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_U + (i) * 7168ul) /* bf16 [32, 24], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_U + (i) * 7168ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], i = 0 to 2 */
 static const size_t model_layers_self_attn_q_k_v_proj_y_at[3] = {
     38912ul, 43008ul, 27648ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
-    model_layers_self_attn_q_k_v_proj_y_at[i] /* bf16 [32, 64] */
+    model_layers_self_attn_q_k_v_proj_y_at[i] /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 48], row stride 64 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 48], row stride 64, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 32], row stride 64 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 32], row stride 64, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 64ul) /* bf16 [32, 16], row stride 64 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 64ul) /* bf16 [32, 16], row stride 64, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 96ul) /* bf16 [32, 16], row stride 64 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 96ul) /* bf16 [32, 16], row stride 64, i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_x_u_at[3] = {
     77824ul, 82944ul, 90624ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) \
-    model_layers_self_attn_o_proj_x_u_at[i] /* bf16 [32, 40] */
+    model_layers_self_attn_o_proj_x_u_at[i] /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN(i) \
-    MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) /* bf16 [32, 32], row stride 40 */
+    MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
 static const size_t model_layers_self_attn_lse_at[3] = {
     102400ul, 82432ul, 82688ul};
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) \
-    (MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) + 64ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) + 64ul) /* bf16 [32, 8], row stride 40, i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     45056ul, 74752ul, 65024ul};
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) model_layers_self_attn_o_proj_y_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) \
+    model_layers_self_attn_o_proj_y_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32], i = 0 to 1 */
 static const size_t model_layers_attn_residual_at[3] = {
     98304ul, 80384ul, 87552ul};
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) model_layers_attn_residual_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) \
+    model_layers_attn_residual_at[i] /* bf16 [32, 32], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_rstd_at[3] = {
     102656ul, 103168ul, 89600ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    model_layers_post_attention_layernorm_rstd_at[i] /* f32 [32, 1] */
+    model_layers_post_attention_layernorm_rstd_at[i] /* f32 [32, 1], i = 0 to 2 */
+/* bf16 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul)
+/* bf16 [32, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_GATE_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_U + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_U + (i) * 3072ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48], i = 0 to 2 */
 static const size_t model_layers_mlp_gate_up_proj_y_at[3] = {
     21504ul, 0ul, 6144ul};
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) model_layers_mlp_gate_up_proj_y_at[i] /* bf16 [32, 96] */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
+    model_layers_mlp_gate_up_proj_y_at[i] /* bf16 [32, 96], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) /* bf16 [32, 48], row stride 96 */
+    MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) /* bf16 [32, 48], row stride 96, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) + 96ul) /* bf16 [32, 48], row stride 96 */
+    (MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) + 96ul) /* bf16 [32, 48], row stride 96, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT(i) \
-    (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48], row stride 56 */
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_y_at[3] = {
     43008ul, 74752ul, 31744ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
+    model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], i = 1 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 7680ul) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_V + (i) * 7680ul) /* bf16 [32, 8], row stride 40, i = 0 to 2 */
+/* bf16 [32, 4], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD + (i) * 7680ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + (i) * 7680ul) /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48], i = 1 to 2 */
+/* bf16 [32, 48], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 7168ul)
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 7168ul) /* bf16 [32, 48], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_U(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_U + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 4], row stride 48, i = 0 to 2 */
+/* bf16 [32, 96], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96], row stride 112 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + (i) * 7168ul)
+/* bf16 [32, 16], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_GATE_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_UP_GATE_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16], row stride 112 */
+    (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_V + (i) * 7168ul)
+/* bf16 [32, 4], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_U_GRAD + (i) * 7168ul)
 #define MODEL_LAYERS_MLP_GATE_PROJ_U(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_U + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_U + (i) * 3072ul) /* bf16 [32, 4], row stride 48, i = 0 to 2 */
+/* bf16 [32, 4], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD + (i) * 7168ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + (i) * 7168ul) /* bf16 [32, 112], i = 0 to 2 */
+/* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul)
+/* bf16 [32, 32], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul)
+/* bf16 [32, 8], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul)
+/* bf16 [32, 4], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 7680ul)
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 6912ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 6912ul) /* f32 [32, 2], i = 1 to 2 */
+/* bf16 [32, 32], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 5632ul)
+/* bf16 [32, 16], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 5632ul)
+/* bf16 [32, 16], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_U(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
+/* bf16 [32, 64], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul)
+/* bf16 [32, 24], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_K_Q_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_K_Q_PROJ_V + ((i) - 1) * 5632ul)
+/* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_U(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
+/* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
+/* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 15360ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 15360ul) /* bf16 [32, 32], i = 1 to 2 */
 /* bf16 [32, 32], row stride 56, one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U

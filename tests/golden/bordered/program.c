@@ -17,7 +17,8 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
- * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
+ * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
  * names of what they hold: W_sB is [W|sB], W_A is [W;A].

@@ -42,9 +42,9 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_WEIGHTS_PIECE(i) \
-    (MODEL_LAYERS_1_WEIGHTS_PIECE - ((i) - 1) * 16779264ul) /* bf16 [8193, 1024] */
+    (MODEL_LAYERS_0_WEIGHTS_PIECE - (i) * 16779264ul) /* bf16 [8193, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_GRADIENT_PIECE(i) \
-    (MODEL_LAYERS_1_GRADIENT_PIECE - ((i) - 1) * 33558528ul) /* f32 [8193, 1024] */
+    (MODEL_LAYERS_0_GRADIENT_PIECE - (i) * 33558528ul) /* f32 [8193, 1024], i = 0 to 3 */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -522,16 +522,16 @@
     micro_step until model.layers.0.input_layernorm.weight.grad,
     communication model.layers.0.weights.all_gather, model.layers.0.weights */
 /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT__2 \
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD \
     (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul)
 /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT__2 \
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_BACKWARD \
     (MODEL_LAYERS_0_WEIGHTS__2 + 25165824ul)
 /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2 \
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_BACKWARD \
     (MODEL_LAYERS_0_WEIGHTS__2 + 25167872ul)
 /* bf16 [3072, 1024], model.layers.0.self_attn.q_k_v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT__2 \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_BACKWARD \
     (MODEL_LAYERS_0_WEIGHTS__2 + 27265024ul)
 /* bf16 [1024], model.layers.0.input_layernorm.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT__2 \
@@ -592,154 +592,173 @@
 /* By number, such as the layer. */
 static const size_t model_layers_weights_at[3] = {
     872423424ul, 939532288ul, 603979776ul};
-#define MODEL_LAYERS_WEIGHTS(i) model_layers_weights_at[(i) - 1] /* bf16 [16386, 1024] */
+#define MODEL_LAYERS_WEIGHTS(i) \
+    model_layers_weights_at[(i) - 1] /* bf16 [16386, 1024], i = 1 to 3 */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 83886080ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 83886080ul) /* bf16 [8192, 1024], i = 0 to 3 */
+/* bf16 [3072, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [3072, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT + (i) * 67108864ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 50331648ul) /* bf16 [8192, 3072] */
-/* bf16 [8192, 2048], row stride 3072 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 50331648ul) /* bf16 [8192, 3072], i = 0 to 3 */
+/* bf16 [8192, 2048], row stride 3072, i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 50331648ul)
+/* bf16 [8192, 1024], row stride 3072, i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 50331648ul) /* bf16 [8192, 1024], row stride 3072 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 50331648ul)
+/* bf16 [8192, 1024], row stride 3072, i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 50331648ul) /* bf16 [8192, 1024], row stride 3072 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 50331648ul)
+/* bf16 [8192, 1024], row stride 3072, i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 50331648ul) /* bf16 [8192, 1024], row stride 3072 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 50331648ul)
 #define MODEL_LAYERS_SELF_ATTN(i) \
-    (MODEL_LAYERS_0_SELF_ATTN + (i) * 83886080ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN + (i) * 83886080ul) /* bf16 [8192, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 262144ul) /* f32 [8192, 8] */
+    (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 262144ul) /* f32 [8192, 8], i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [1024, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [1024, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 67108864ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 67108864ul) /* bf16 [8192, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 83886080ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 83886080ul) /* bf16 [8192, 1024], i = 0 to 2 */
+/* bf16 [1024], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 67108864ul) /* bf16 [1024] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 67108864ul)
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 83886080ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 83886080ul) /* bf16 [8192, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 65536ul) /* f32 [8192, 1] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 65536ul) /* f32 [8192, 1], i = 0 to 3 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 83886080ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 83886080ul) /* bf16 [8192, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [8192, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192], i = 0 to 3 */
+/* bf16 [8192, 4096], row stride 8192, i = 0 to 3 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul)
+/* bf16 [8192, 4096], row stride 8192, i = 0 to 3 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul)
+#define MODEL_LAYERS_MLP_ACT(i) \
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [1024, 4096] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 67108864ul) /* bf16 [1024, 4096], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 67108864ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 67108864ul) /* bf16 [8192, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_WEIGHTS(i) + 33556480ul) /* bf16 [1024] */
+    (MODEL_LAYERS_WEIGHTS(i) + 33556480ul) /* bf16 [1024], i = 1 to 3 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 65536ul) /* f32 [8192, 1] */
-static const size_t model_layers_from_0_weights_at[4] = {
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 65536ul) /* f32 [8192, 1], i = 0 to 3 */
+static const size_t model_layers_weights_backward_at[4] = {
     536879104ul, 671096832ul, 1241526272ul, 1207967744ul};
-#define MODEL_LAYERS_FROM_0_WEIGHTS(i) model_layers_from_0_weights_at[i] /* bf16 [16386, 1024] */
+#define MODEL_LAYERS_WEIGHTS_BACKWARD(i) \
+    model_layers_weights_backward_at[i] /* bf16 [16386, 1024], i = 0 to 3 */
 static const size_t model_layers_mlp_act_grad_at[4] = {
     469770240ul, 603987968ul, 872423424ul, 939532288ul};
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* bf16 [8192, 4096] */
-/* bf16 [8192, 4096], row stride 8192 */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
+    model_layers_mlp_act_grad_at[i] /* bf16 [8192, 4096], i = 0 to 3 */
+/* bf16 [8192, 4096], row stride 8192, i = 0 to 3 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul)
-/* bf16 [8192, 4096], row stride 8192 */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 134217728ul)
+/* bf16 [8192, 4096], row stride 8192, i = 0 to 3 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul)
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 134217728ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 134217728ul) /* bf16 [8192, 8192] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + (i) * 134217728ul) /* bf16 [8192, 8192], i = 0 to 3 */
+/* f32 [8192, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [8192, 1024] */
-#define MODEL_LAYERS_FROM_1_MLP_GATE_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 8388608ul) /* bf16 [8192, 1024] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_GRAD + (i) * 134217728ul)
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD(i) \
+    (MODEL_LAYERS_WEIGHTS_BACKWARD(i) + 8388608ul) /* bf16 [8192, 1024], i = 1 to 3 */
 static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
     704655360ul, 1157636096ul, 1593851904ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    model_layers_post_attention_layernorm_grad_at[(i) - 1] /* bf16 [8192, 1024] */
-#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 25165824ul) /* bf16 [1024] */
+    model_layers_post_attention_layernorm_grad_at[(i) - 1] /* bf16 [8192, 1024], i = 1 to 3 */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_BACKWARD(i) \
+    (MODEL_LAYERS_WEIGHTS_BACKWARD(i) + 25165824ul) /* bf16 [1024], i = 1 to 3 */
 static const size_t model_layers_mlp_residual_grad_at[4] = {
     704655360ul, 1224744960ul, 1174413312ul, 1610629120ul};
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    model_layers_mlp_residual_grad_at[i] /* bf16 [8192, 1024] */
+    model_layers_mlp_residual_grad_at[i] /* bf16 [8192, 1024], i = 0 to 3 */
 static const size_t model_layers_post_attention_layernorm_weight_grad_partial_at[3] = {
     721432576ul, 1207967744ul, 939532288ul};
+/* f32 [128, 1024], i = 1 to 3 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL(i) \
-    model_layers_post_attention_layernorm_weight_grad_partial_at[(i) - 1] /* f32 [128, 1024] */
+    model_layers_post_attention_layernorm_weight_grad_partial_at[(i) - 1]
 static const size_t model_layers_attn_residual_grad_at[3] = {
     1241522176ul, 1191190528ul, 989863936ul};
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    model_layers_attn_residual_grad_at[(i) - 1] /* bf16 [8192, 1024] */
+    model_layers_attn_residual_grad_at[(i) - 1] /* bf16 [8192, 1024], i = 1 to 3 */
+/* f32 [1024], i = 0 to 3 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD + (i) * 134217728ul)
+/* f32 [1024, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024, 1024] */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 25167872ul) /* bf16 [1024, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD + (i) * 134217728ul)
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_BACKWARD(i) \
+    (MODEL_LAYERS_WEIGHTS_BACKWARD(i) + 25167872ul) /* bf16 [1024, 1024], i = 1 to 3 */
 static const size_t model_layers_self_attn_grad_at[3] = {
     1258299392ul, 1157636096ul, 402653184ul};
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    model_layers_self_attn_grad_at[(i) - 1] /* bf16 [8192, 1024] */
+    model_layers_self_attn_grad_at[(i) - 1] /* bf16 [8192, 1024], i = 1 to 3 */
 static const size_t model_layers_self_attn_grad_delta_at[3] = {
     520101888ul, 654319616ul, 1577074688ul};
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    model_layers_self_attn_grad_delta_at[(i) - 1] /* f32 [8192, 8] */
+    model_layers_self_attn_grad_delta_at[(i) - 1] /* f32 [8192, 8], i = 1 to 3 */
 static const size_t model_layers_self_attn_q_k_v_proj_dy_at[3] = {
     469770240ul, 603987968ul, 939532288ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
-    model_layers_self_attn_q_k_v_proj_dy_at[(i) - 1] /* bf16 [8192, 3072] */
+    model_layers_self_attn_q_k_v_proj_dy_at[(i) - 1] /* bf16 [8192, 3072], i = 1 to 3 */
+/* bf16 [8192, 1024], row stride 3072, i = 1 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 4096ul) /* bf16 [8192, 1024], row stride 3072 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 4096ul)
+/* bf16 [8192, 1024], row stride 3072, i = 1 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 1024], row stride 3072 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul)
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024], row stride 3072 */
-/* f32 [3072, 1024] */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024], row stride 3072, i = 1 to 3 */
+/* f32 [3072, 1024], i = 0 to 3 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul)
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 27265024ul) /* bf16 [3072, 1024] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + (i) * 134217728ul)
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_BACKWARD(i) \
+    (MODEL_LAYERS_WEIGHTS_BACKWARD(i) + 27265024ul) /* bf16 [3072, 1024], i = 1 to 3 */
+/* bf16 [8192, 1024], i = 1 to 3 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 50331648ul) /* bf16 [8192, 1024] */
-#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 33556480ul) /* bf16 [1024] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 50331648ul)
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_BACKWARD(i) \
+    (MODEL_LAYERS_WEIGHTS_BACKWARD(i) + 33556480ul) /* bf16 [1024], i = 1 to 3 */
 static const size_t model_layers_input_layernorm_weight_grad_partial_at[3] = {
     721432576ul, 603987968ul, 1191190528ul};
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL(i) \
-    model_layers_input_layernorm_weight_grad_partial_at[(i) - 1] /* f32 [128, 1024] */
+    model_layers_input_layernorm_weight_grad_partial_at[(i) - 1] /* f32 [128, 1024], i = 1 to 3 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD + (i) * 134217728ul) /* f32 [1024], i = 0 to 3 */
 #define MODEL_LAYERS_GRADIENTS(i) \
-    (MODEL_LAYERS_1_GRADIENTS + ((i) - 1) * 134217728ul) /* f32 [16386, 1024] */
+    (MODEL_LAYERS_0_GRADIENTS + (i) * 134217728ul) /* f32 [16386, 1024], i = 0 to 3 */
+/* f32 [1024, 4096], i = 0 to 3 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD + (i) * 134217728ul) /* f32 [1024, 4096] */
-#define MODEL_LAYERS_FROM_0_MLP_DOWN_PROJ_WEIGHT(i) \
-    MODEL_LAYERS_FROM_0_WEIGHTS(i) /* bf16 [1024, 4096] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD + (i) * 134217728ul)
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_BACKWARD(i) \
+    MODEL_LAYERS_WEIGHTS_BACKWARD(i) /* bf16 [1024, 4096], i = 0 to 2 */
 static const size_t evaluate_model_layers_weights_at[4] = {
     201326592ul, 234885120ul, 201326592ul, 234885120ul};
 #define EVALUATE_MODEL_LAYERS_WEIGHTS(i) \
-    evaluate_model_layers_weights_at[i] /* bf16 [16386, 1024] */
+    evaluate_model_layers_weights_at[i] /* bf16 [16386, 1024], i = 0 to 3 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 27265024ul) /* bf16 [3072, 1024] */
+    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 27265024ul) /* bf16 [3072, 1024], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 25167872ul) /* bf16 [1024, 1024] */
+    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 25167872ul) /* bf16 [1024, 1024], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 25165824ul) /* bf16 [1024] */
+    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 25165824ul) /* bf16 [1024], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) \
-    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 8388608ul) /* bf16 [8192, 1024] */
+    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 8388608ul) /* bf16 [8192, 1024], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    EVALUATE_MODEL_LAYERS_WEIGHTS(i) /* bf16 [1024, 4096] */
+    EVALUATE_MODEL_LAYERS_WEIGHTS(i) /* bf16 [1024, 4096], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 33556480ul) /* bf16 [1024] */
+    (EVALUATE_MODEL_LAYERS_WEIGHTS(i) + 33556480ul) /* bf16 [1024], i = 1 to 3 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM /* bf16 [8192, 1024], one for 0 to 3 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y \

@@ -16,7 +16,8 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
- * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
+ * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 2 processes, one per device, each with its own batches.
@@ -702,7 +703,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
  * 6 launches, 275 GFLOP, 769 MiB; called for layer = 2 down to 0. */
 static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.weights.all_gather: all_gather -> weights */
-    RtPtr weights = rt_scratch(rt, MODEL_LAYERS_FROM_0_WEIGHTS(layer)); /* bf16 [16386, 1024] */
+    RtPtr weights = rt_scratch(rt, MODEL_LAYERS_WEIGHTS_BACKWARD(layer)); /* bf16 [16386, 1024] */
     RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(layer)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -734,7 +735,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
 
     /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_GATE_UP_PROJ_WEIGHT(layer + 1));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD(layer + 1));
     RtPtr post_attention_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer + 1));
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
@@ -747,7 +748,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     RtPtr rstd = /* f32 [8192, 1] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer + 1));
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_WEIGHT(layer + 1));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_BACKWARD(layer + 1));
     RtPtr mlp_residual_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer + 1));
     RtPtr grad_partial = /* f32 [128, 1024] */
@@ -780,7 +781,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
 
     /* model.layers.*.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT(layer));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_BACKWARD(layer));
     RtPtr self_attn_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer));
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
@@ -824,7 +825,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
 
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_BACKWARD(layer));
     RtPtr input_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
@@ -835,7 +836,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [8192, 1] */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_WEIGHT(layer));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_BACKWARD(layer));
     RtPtr grad_partial = /* f32 [128, 1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL(layer));
     RtPtr mlp_residual_grad = /* bf16 [8192, 1024] */
@@ -868,7 +869,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
 
     /* model.layers.*.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_DOWN_PROJ_WEIGHT(layer - 1));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_BACKWARD(layer - 1));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer - 1)); /* bf16 [8192, 4096] */
     rt_gemm(rt, G_gemm_8192x4096x1024_nn, mlp_residual_grad, down_proj_weight, act_grad);
 }
@@ -901,7 +902,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
 
     /* model.layers.0.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD);
     RtPtr post_attention_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
@@ -912,7 +913,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_BACKWARD);
     RtPtr mlp_residual_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
     RtPtr grad_partial = /* f32 [128, 1024] */
@@ -945,7 +946,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
 
     /* model.layers.0.self_attn.grad: matmul -> self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_BACKWARD);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
@@ -987,7 +988,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
 
     /* model.layers.0.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_BACKWARD);
     RtPtr input_layernorm_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);

@@ -74,38 +74,42 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [192, 64] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [192, 64], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 64] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 64], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 4096ul) /* bf16 [64] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 4096ul) /* bf16 [64], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [256, 64] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [256, 64], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 128] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 128], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT - ((i) - 1) * 4096ul) /* bf16 [64] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 4096ul) /* bf16 [64], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 8192ul) /* f32 [64] */
-#define MODEL_LAYERS_MASTER(i) (MODEL_LAYERS_0_MASTER - (i) * 163840ul) /* f32 [40, 1024] */
-#define MODEL_LAYERS_EXP_AVG(i) (MODEL_LAYERS_0_EXP_AVG - (i) * 163840ul) /* f32 [40, 1024] */
-#define MODEL_LAYERS_EXP_AVG_SQ(i) (MODEL_LAYERS_0_EXP_AVG_SQ - (i) * 163840ul) /* f32 [40, 1024] */
-#define MODEL_LAYERS_SQUARES(i) (MODEL_LAYERS_0_SQUARES - (i) * 160ul) /* f32 [40, 1] */
-#define MODEL_LAYERS_NEW_WEIGHT(i) (MODEL_LAYERS_0_NEW_WEIGHT - (i) * 81920ul) /* bf16 [40, 1024] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 8192ul) /* f32 [64], i = 0 to 2 */
+#define MODEL_LAYERS_MASTER(i) \
+    (MODEL_LAYERS_0_MASTER - (i) * 163840ul) /* f32 [40, 1024], i = 0 to 2 */
+#define MODEL_LAYERS_EXP_AVG(i) \
+    (MODEL_LAYERS_0_EXP_AVG - (i) * 163840ul) /* f32 [40, 1024], i = 0 to 2 */
+#define MODEL_LAYERS_EXP_AVG_SQ(i) \
+    (MODEL_LAYERS_0_EXP_AVG_SQ - (i) * 163840ul) /* f32 [40, 1024], i = 0 to 2 */
+#define MODEL_LAYERS_SQUARES(i) (MODEL_LAYERS_0_SQUARES - (i) * 160ul) /* f32 [40, 1], i = 0 to 2 */
+#define MODEL_LAYERS_NEW_WEIGHT(i) \
+    (MODEL_LAYERS_0_NEW_WEIGHT - (i) * 81920ul) /* bf16 [40, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 8192ul) /* f32 [64] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 8192ul) /* f32 [64], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_MASTER(i) \
-    (MODEL_LAYERS_0_VECTORS_MASTER - (i) * 8192ul) /* f32 [2, 1024] */
+    (MODEL_LAYERS_0_VECTORS_MASTER - (i) * 8192ul) /* f32 [2, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_GRADIENTS(i) \
-    (MODEL_LAYERS_0_VECTORS_GRADIENTS - (i) * 8192ul) /* f32 [2, 1024] */
+    (MODEL_LAYERS_0_VECTORS_GRADIENTS - (i) * 8192ul) /* f32 [2, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_EXP_AVG(i) \
-    (MODEL_LAYERS_0_VECTORS_EXP_AVG - (i) * 8192ul) /* f32 [2, 1024] */
+    (MODEL_LAYERS_0_VECTORS_EXP_AVG - (i) * 8192ul) /* f32 [2, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_EXP_AVG_SQ(i) \
-    (MODEL_LAYERS_0_VECTORS_EXP_AVG_SQ - (i) * 8192ul) /* f32 [2, 1024] */
+    (MODEL_LAYERS_0_VECTORS_EXP_AVG_SQ - (i) * 8192ul) /* f32 [2, 1024], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_SQUARES(i) \
-    (MODEL_LAYERS_0_VECTORS_SQUARES - (i) * 8ul) /* f32 [2, 1] */
+    (MODEL_LAYERS_0_VECTORS_SQUARES - (i) * 8ul) /* f32 [2, 1], i = 0 to 2 */
 #define MODEL_LAYERS_VECTORS_NEW_WEIGHT(i) \
-    (MODEL_LAYERS_0_VECTORS_NEW_WEIGHT - (i) * 4096ul) /* bf16 [2, 1024] */
+    (MODEL_LAYERS_0_VECTORS_NEW_WEIGHT - (i) * 4096ul) /* bf16 [2, 1024], i = 0 to 2 */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -404,78 +408,88 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 12288ul) /* bf16 [32, 192] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 12288ul) /* bf16 [32, 192], i = 0 to 2 */
+/* bf16 [32, 128], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 12288ul) /* bf16 [32, 128], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 12288ul)
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 12288ul)
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 12288ul)
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 20480ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 12288ul)
+#define MODEL_LAYERS_SELF_ATTN(i) \
+    (MODEL_LAYERS_0_SELF_ATTN + (i) * 20480ul) /* bf16 [32, 64], i = 0 to 2 */
 static const size_t model_layers_self_attn_lse_at[3] = {
     409600ul, 393216ul, 393472ul};
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2], i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
     241664ul, 286720ul, 294912ul};
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 64] */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 20480ul) /* bf16 [32, 64] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
+    model_layers_self_attn_o_proj_at[i] /* bf16 [32, 64], i = 0 to 2 */
+static const size_t model_layers_mlp_residual_at[3] = {
+    323584ul, 344064ul, 16384ul};
+#define MODEL_LAYERS_MLP_RESIDUAL(i) model_layers_mlp_residual_at[i] /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 20480ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 20480ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 20480ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 20480ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 16384ul) /* bf16 [32, 256] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 16384ul) /* bf16 [32, 256], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 16384ul) /* bf16 [32, 128], row stride 256 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 16384ul) /* bf16 [32, 128], row stride 256, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 16384ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 8192ul) /* bf16 [32, 128] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 16384ul) /* bf16 [32, 128], row stride 256, i = 0 to 2 */
+#define MODEL_LAYERS_MLP_ACT(i) \
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 8192ul) /* bf16 [32, 128], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_at[3] = {
     286720ul, 294912ul, 266240ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ(i) model_layers_mlp_down_proj_at[i] /* bf16 [32, 64] */
-static const size_t model_layers_from_0_mlp_residual_at[3] = {
-    323584ul, 344064ul, 16384ul};
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL(i) \
-    model_layers_from_0_mlp_residual_at[i] /* bf16 [32, 64] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
+    model_layers_mlp_down_proj_at[i] /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 16384ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 16384ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 12288ul) /* bf16 [32, 128] */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 12288ul) /* bf16 [32, 128], i = 0 to 2 */
+/* bf16 [32, 128], row stride 256, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 16384ul) /* bf16 [32, 128], row stride 256 */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 16384ul)
+/* bf16 [32, 128], row stride 256, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 16384ul) /* bf16 [32, 128], row stride 256 */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 16384ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + (i) * 16384ul) /* bf16 [32, 256] */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + (i) * 16384ul) /* bf16 [32, 256], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD - (i) * 16384ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD - (i) * 16384ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD - (i) * 16384ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD - (i) * 16384ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD + (i) * 16384ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD + (i) * 16384ul) /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA + (i) * 16384ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA + (i) * 16384ul) /* f32 [32, 2], i = 0 to 2 */
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q + (i) * 12288ul)
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K + (i) * 12288ul)
+/* bf16 [32, 64], row stride 192, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 12288ul) /* bf16 [32, 64], row stride 192 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 12288ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 12288ul) /* bf16 [32, 192] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 12288ul) /* bf16 [32, 192], i = 0 to 2 */
 static const size_t model_layers_input_layernorm_grad_at[3] = {
     229376ul, 393216ul, 376832ul};
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    model_layers_input_layernorm_grad_at[i] /* bf16 [32, 64] */
+    model_layers_input_layernorm_grad_at[i] /* bf16 [32, 64], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD \
     MODEL_LAYERS_0_GRADIENTS /* f32 [64, 128], one for 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD \

@@ -16,7 +16,8 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
- * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
+ * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -294,8 +295,7 @@ static void layers_forward(Rt *rt, int layer) {
     RtPtr input_layernorm_weight = /* bf16 [64] */
         rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
                                 : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
-    RtPtr mlp_residual_2 = /* bf16 [32, 64] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL(layer));
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* bf16 [32, 64] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, layer == 2 ? MODEL_NORM_RSTD : MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1));
     RtPtr input_layernorm_2 = /* bf16 [32, 64] */

@@ -70,39 +70,41 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 31232ul) /* f32 [32] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 31232ul) /* f32 [32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 31232ul) /* f32 [32] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT + (i) * 31232ul) /* f32 [32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48], i = 0 to 2 */
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul)
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -460,83 +462,90 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ + (i) * 6144ul) /* f32 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ + (i) * 6144ul) /* f32 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 1024ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 1024ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 6144ul) /* f32 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 6144ul) /* f32 [32, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* f32 [32, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* f32 [32, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 6144ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* f32 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 6144ul) /* f32 [32, 48], i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN(i) \
+    (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
     81920ul, 88064ul, 0ul};
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* f32 [32, 32] */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
+    model_layers_self_attn_o_proj_at[i] /* f32 [32, 32], i = 0 to 2 */
+static const size_t model_layers_mlp_residual_at[3] = {
+    106496ul, 122880ul, 63488ul};
+#define MODEL_LAYERS_MLP_RESIDUAL(i) model_layers_mlp_residual_at[i] /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 16384ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_at[3] = {
     4096ul, 0ul, 4096ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    model_layers_post_attention_layernorm_at[i] /* f32 [32, 32] */
+    model_layers_post_attention_layernorm_at[i] /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 18432ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 18432ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 18432ul) /* f32 [32, 48] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) \
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
+#define MODEL_LAYERS_MLP_ACT(i) \
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_at[3] = {
     0ul, 88064ul, 0ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ(i) model_layers_mlp_down_proj_at[i] /* f32 [32, 32] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
+    model_layers_mlp_down_proj_at[i] /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 1024ul) /* f32 [32, 4] */
-static const size_t model_layers_from_0_mlp_residual_at[3] = {
-    106496ul, 122880ul, 63488ul};
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL(i) \
-    model_layers_from_0_mlp_residual_at[i] /* f32 [32, 32] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 1024ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], i = 1 to 2 */
 static const size_t model_layers_mlp_residual_grad_at[3] = {
     81920ul, 88064ul, 139264ul};
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) model_layers_mlp_residual_grad_at[i] /* f32 [32, 32] */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
+    model_layers_mlp_residual_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_u_grad_at[3] = {
     148992ul, 147968ul, 152576ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
-    model_layers_mlp_down_proj_u_grad_at[i] /* f32 [32, 4] */
+    model_layers_mlp_down_proj_u_grad_at[i] /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 18432ul) /* f32 [32, 48] */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 18432ul) /* f32 [32, 48] */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
     106496ul, 122880ul, 0ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    model_layers_post_attention_layernorm_grad_at[i] /* f32 [32, 32] */
+    model_layers_post_attention_layernorm_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
 static const size_t model_layers_attn_residual_grad_at[3] = {
     131072ul, 0ul, 4096ul};
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* f32 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
+    model_layers_attn_residual_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_ROPE + ((i) - 1) * 6144ul) /* f32 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_ROPE + ((i) - 1) * 6144ul) /* f32 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 76800ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 76800ul) /* f32 [32, 2], i = 1 to 2 */
+/* f32 [32, 32], row stride 48, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 6144ul) /* f32 [32, 32], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 6144ul)
+/* f32 [32, 16], row stride 48, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 6144ul) /* f32 [32, 16], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 6144ul)
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 22528ul) /* f32 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 22528ul) /* f32 [32, 16], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4], i = 1 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD MODEL_LAYERS_0_MLP_ACT_GRAD /* f32 [32, 48], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM /* f32 [32, 32], one for 0 to 2 */

@@ -17,7 +17,8 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
- * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
+ * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -458,8 +459,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
                                 : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
-    RtPtr mlp_residual_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL(layer));
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* f32 [32, 32] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, layer == 2 ? MODEL_NORM_RSTD : MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1));
     RtPtr input_layernorm = /* f32 [32, 32] */

@@ -63,17 +63,17 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [96, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [96, 32], i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 4096ul) /* bf16 [32] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 4096ul) /* bf16 [32], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [48, 32] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [48, 32], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [48, 32] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [48, 32], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 48], i = 0 to 1 */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -324,36 +324,40 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96], i = 0 to 1 */
+/* bf16 [32, 64], row stride 96, i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 6144ul) /* bf16 [32, 64], row stride 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 6144ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96, i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96, i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 6144ul) /* bf16 [32, 32], row stride 96, i = 0 to 1 */
+#define MODEL_LAYERS_SELF_ATTN(i) \
+    (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2], i = 0 to 1 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 6144ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 6144ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], i = 0 to 1 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 9216ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 9216ul) /* bf16 [32, 48], i = 0 to 1 */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) \
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48], i = 0 to 1 */
+#define MODEL_LAYERS_MLP_ACT(i) \
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 6144ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 6144ul) /* bf16 [32, 32], i = 0 to 1 */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32], i = 0 to 1 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -158,89 +158,95 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [8, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [8, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [8, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [8, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [16, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [16, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [48, 16] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [48, 16], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [48, 16] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [48, 16], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1] */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [16, 1] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [16, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 24] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [32, 24], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48], i = 0 to 2 */
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul)
+/* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul)
+/* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul)
+/* f32 [4, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul)
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
@@ -685,8 +691,9 @@
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 42496ul /* bf16 [40, 32],
     micro_step until model.layers.1.input_layernorm.grad,
     model.layers.1.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 /* bf16 [32, 32] */
+/* bf16 [32, 32], model.layers.1.self_attn.q_proj.weight.decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED_BACKWARD \
+    MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + 2048ul) /* bf16 [8, 32] */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
@@ -926,146 +933,162 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ODD \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2, one for 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40, i = 0 to 2 */
 static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
     42496ul, 45568ul, 11264ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
-    model_layers_self_attn_q_proj_y_weight_decoded_at[i] /* bf16 [32, 40] */
+    model_layers_self_attn_q_proj_y_weight_decoded_at[i] /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) /* bf16 [32, 32], row stride 40 */
+    MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
+/* bf16 [32, 8], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) + 64ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) + 64ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], i = 0 to 2 */
+/* bf16 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 3072ul)
 static const size_t model_layers_self_attn_k_proj_weight_decoded_at[3] = {
     47104ul, 45568ul, 73728ul};
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) \
-    model_layers_self_attn_k_proj_weight_decoded_at[i] /* bf16 [16, 32] */
+    model_layers_self_attn_k_proj_weight_decoded_at[i] /* bf16 [16, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 3072ul) /* bf16 [32, 16], row stride 48, i = 0 to 2 */
 static const size_t model_layers_self_attn_v_proj_weight_decoded_at[3] = {
     47104ul, 45568ul, 73728ul};
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) \
-    model_layers_self_attn_v_proj_weight_decoded_at[i] /* bf16 [16, 32] */
+    model_layers_self_attn_v_proj_weight_decoded_at[i] /* bf16 [16, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 3072ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 3072ul) /* bf16 [32, 48], i = 0 to 2 */
 static const size_t model_layers_self_attn_at[3] = {
     61440ul, 67584ul, 56320ul};
-#define MODEL_LAYERS_SELF_ATTN(i) model_layers_self_attn_at[i] /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN(i) model_layers_self_attn_at[i] /* bf16 [32, 32], i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_weight_decoded_at[3] = {
     51200ul, 0ul, 11264ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) \
-    model_layers_self_attn_o_proj_weight_decoded_at[i] /* bf16 [32, 32] */
+    model_layers_self_attn_o_proj_weight_decoded_at[i] /* bf16 [32, 32], i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
     42496ul, 45568ul, 58368ul};
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
+    model_layers_self_attn_o_proj_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], i = 0 to 1 */
 static const size_t model_layers_attn_residual_at[3] = {
     63488ul, 69632ul, 73728ul};
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) model_layers_attn_residual_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) \
+    model_layers_attn_residual_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_at[3] = {
     51200ul, 7680ul, 0ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    model_layers_post_attention_layernorm_at[i] /* bf16 [32, 32] */
+    model_layers_post_attention_layernorm_at[i] /* bf16 [32, 32], i = 0 to 2 */
 static const size_t model_layers_mlp_gate_proj_weight_decoded_at[3] = {
     0ul, 0ul, 11264ul};
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i) \
-    model_layers_mlp_gate_proj_weight_decoded_at[i] /* bf16 [48, 32] */
+    model_layers_mlp_gate_proj_weight_decoded_at[i] /* bf16 [48, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48], i = 0 to 2 */
 static const size_t model_layers_mlp_up_proj_weight_decoded_at[3] = {
     0ul, 0ul, 11264ul};
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) \
-    model_layers_mlp_up_proj_weight_decoded_at[i] /* bf16 [48, 32] */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
+    model_layers_mlp_up_proj_weight_decoded_at[i] /* bf16 [48, 32], i = 0 to 2 */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) \
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT(i) \
-    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56 */
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_y_at[3] = {
     42496ul, 45568ul, 35328ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
+    model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], i = 1 to 2 */
 static const size_t model_layers_mlp_down_proj_dy_v_at[3] = {
     42496ul, 36352ul, 58880ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) model_layers_mlp_down_proj_dy_v_at[i] /* bf16 [32, 40] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
+    model_layers_mlp_down_proj_dy_v_at[i] /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40 */
+    MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
-    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 8], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 4], row stride 40, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 6144ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 6144ul) /* bf16 [32, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 6144ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 6144ul) /* bf16 [32, 48], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_grad_weight_decoded_at[3] = {
     14848ul, 33280ul, 27136ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    model_layers_post_attention_layernorm_grad_weight_decoded_at[i] /* bf16 [48, 32] */
+    model_layers_post_attention_layernorm_grad_weight_decoded_at[i] /* bf16 [48, 32], i = 0 to 2 */
 static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
     17920ul, 45568ul, 30208ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    model_layers_post_attention_layernorm_grad_at[i] /* bf16 [32, 32] */
-/* bf16 [48, 32] */
-#define MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    model_layers_post_attention_layernorm_grad_at[i] /* bf16 [32, 32], i = 0 to 2 */
+/* bf16 [48, 32], i = 0 to 2 */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 + (i) * 6144ul)
 static const size_t model_layers_attn_residual_grad_at[3] = {
     14848ul, 0ul, 27136ul};
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* bf16 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
+    model_layers_attn_residual_grad_at[i] /* bf16 [32, 32], i = 0 to 2 */
+/* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 43520ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 43520ul)
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 19456ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 19456ul) /* f32 [32, 2], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 18944ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 18944ul) /* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 28160ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 28160ul) /* bf16 [32, 16], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 27136ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 27136ul) /* bf16 [32, 16], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 16] */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 16], i = 1 to 2 */
+/* bf16 [32, 32], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 11264ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 11264ul)
+/* bf16 [16, 32], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 30208ul) /* bf16 [16, 32] */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 30208ul)
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32] */
-/* bf16 [16, 32] */
-#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 2048ul) /* bf16 [32, 32], i = 1 to 2 */
+/* bf16 [16, 32], i = 1 to 2 */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 45568ul)
+/* bf16 [32, 8], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 11264ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 11264ul)
+/* bf16 [32, 4], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 11264ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + ((i) - 1) * 3072ul) /* bf16 [32, 32] */
-/* bf16 [8, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 11264ul)
+/* bf16 [32, 32], i = 1 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED_BACKWARD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED_BACKWARD + ((i) - 1) * 3072ul)
+/* bf16 [8, 32], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW + ((i) - 1) * 3072ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 11264ul) /* bf16 [32, 40] */
-#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + ((i) - 1) * 3072ul) /* bf16 [40, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 11264ul) /* bf16 [32, 40], i = 1 to 2 */
+/* bf16 [40, 32], i = 1 to 2 */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3(i) \
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + ((i) - 1) * 3072ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_DECODED \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, one for 0 to 2 */
 /* bf16 [32, 8], row stride 56, one for 0 to 2 */
@@ -1082,7 +1105,7 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 static const size_t evaluate_model_layers_mlp_down_proj_y_at[3] = {
     12288ul, 12288ul, 7168ul};
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
-    evaluate_model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32] */
+    evaluate_model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32], i = 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, one for 0 to 2 */
 /* bf16 [32, 8], row stride 40, one for 0 to 2 */

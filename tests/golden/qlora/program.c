@@ -17,7 +17,8 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
- * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
+ * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
  * names of what they hold: W_sB is [W|sB], W_A is [W;A].
@@ -1120,7 +1121,7 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
@@ -1255,7 +1256,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr input_layernorm_grad_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &input_layernorm_grad_weight_decoded);
@@ -1309,7 +1310,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED_BACKWARD(layer));
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
@@ -1326,7 +1327,7 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr input_layernorm_grad_weight_decoded_2 = /* bf16 [40, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3(layer));
     rt_gemm(rt, G_gemm_32x32x40_nn_add, dy_v, input_layernorm_grad_weight_decoded_2,
         input_layernorm_grad);
 
