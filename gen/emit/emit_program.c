@@ -131,7 +131,8 @@ static void put_conventions(const Emit *e) {
     if (has_loops(e))
         sb_puts(e->out,
                 " * In a function that a loop calls, * in a name stands for the number, such as the "
-                "layer.\n"
+                "layer,\n"
+                " * and {layer-1} for the number before.\n"
                 " * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and "
                 "LAYERS_X_BACKWARD(i)\n"
                 " * where backward has X if that is elsewhere; a buffer without (i) is the same one in "

@@ -2,9 +2,11 @@
 #include "emit/headings.h"
 
 #include "base/dotted.h"
+#include "emit/labels.h"
 #include "emit/names.h"
 #include "graph/op_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -37,6 +39,27 @@ static const char *launch_text(const Function *f, const Launch *launch) {
     return spanned_name(f->arena, names, count);
 }
 
+/* Returns "layer4.{i-1}.relu" if iterations count the name's number, but not as the loop's variable;
+ * else NULL. */
+static const char *counted_text(const Function *f, int index, const char *first, const char *last) {
+    const Run *run = &f->pointers->run;
+    Arena *arena = f->arena;
+    int from, next, to;
+    if (run->times == 1 || !counted_name(arena, first, last, &from, &to))
+        return NULL;
+    const char *second = launch_text(f, &f->launches[index + run->stride]);
+    const char *pattern = counted_name(arena, first, second, &from, &next);
+    const Count count = {from, next - from};
+    if (!pattern || abs(count.direction) != 1 || number_at(count, run->times - 1) != to)
+        return NULL;
+    const char *text = count_text(arena, count, &f->pointers->index);
+    if (strcmp(text, f->pointers->index.name) == 0)
+        return NULL;
+    const char *sign = strpbrk(text, "+-"); /* "i - 1" */
+    return with_range(arena, pattern,
+                      arena_printf(arena, "{%.*s%c%s}", (int)(sign - text) - 1, text, *sign, sign + 2));
+}
+
 /* The same for all iterations: numbers that differ are written as *. If more differs, the first and
  * the last name. */
 static const char *op_text(const Function *f, int index) {
@@ -46,6 +69,9 @@ static const char *op_text(const Function *f, int index) {
     const char *first = launch_text(f, launch);
     const char *last = launch_text(f, &launch[(run->times - 1) * run->stride]);
     const char *text = starred_name(arena, first, last);
+    const char *counted = counted_text(f, index, first, last);
+    if (counted)
+        return counted;
     bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
     if (alike)
         return text;

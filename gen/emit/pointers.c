@@ -122,29 +122,51 @@ static bool has_step(const Collect *c, const Pointer *pointer, int64_t step) {
     return true;
 }
 
-/* Whether the addresses are constant or follow from the count, except for the odd one. */
-static bool can_describe(const Collect *c, Pointer *pointer, int odd) {
+/* Whether the addresses follow from the count, except for the odd one. */
+static bool can_count(const Collect *c, Pointer *pointer, int odd) {
     pointer->odd = odd;
-    bool counted = is_counted(c, pointer);
-    if (has_step(c, pointer, 0)) {
-        pointer->shared = counted;
-        return true;
-    }
-    if (!counted)
+    if (!is_counted(c, pointer))
         return false;
     int begin = pointer_begin(pointer);
     int64_t step =
         start_of(c, pointer->values[begin + 1]) - start_of(c, pointer->values[begin]);
     pointer->listed = !has_step(c, pointer, step);
     pointer->step = pointer->listed ? 0 : step;
+    pointer->shared = !pointer->listed && step == 0;
     return true;
 }
 
+/* Whether the addresses are constant, except for the odd one. */
+static bool is_constant(const Collect *c, Pointer *pointer, int odd) {
+    pointer->odd = odd;
+    return has_step(c, pointer, 0);
+}
+
+/* Whether names differ at most in numbers. */
+static bool are_alike(Arena *arena, const char *a, const char *b) {
+    return strcmp(starred_name(arena, a, b), starred_name(arena, b, a)) == 0;
+}
+
+/* Whether both iterations are constants of their own, with names that differ in more than numbers. */
+static bool are_two_kinds(const Collect *c, const Pointer *pointer) {
+    return c->out->run.times == 2 && !are_alike(c->arena, place_name(pointer->values[0]),
+                                                place_name(pointer->values[1]));
+}
+
+/* Buffers of several kinds may have one address, so the odd one is told from counted ones before the
+ * addresses are compared. Of two kinds, that of the first layer is the odd one. */
 static void describe(const Collect *c, Pointer *pointer) {
-    int times = c->out->run.times;
+    const PlanEntry *entry = c->entry;
+    int last = c->out->run.times - 1;
+    bool backward = entry->launches[c->out->run.first].ops[0]->phase == PHASE_BACKWARD;
     pointer->column = -1;
-    if (can_describe(c, pointer, -1) || can_describe(c, pointer, 0) ||
-        can_describe(c, pointer, times - 1))
+    if (can_count(c, pointer, -1) || can_count(c, pointer, 0) || can_count(c, pointer, last))
+        return;
+    if (are_two_kinds(c, pointer)) {
+        pointer->odd = backward ? last : 0;
+        return;
+    }
+    if (is_constant(c, pointer, -1) || is_constant(c, pointer, 0) || is_constant(c, pointer, last))
         return;
     pointer->odd = -1;
     find_column(c, pointer);

@@ -29,8 +29,8 @@ static void expect_straight(const Plan *plan, const Pointer *pointer, int times)
             assert_int_equal(start_of(plan, pointer, t), start_of(plan, pointer, begin) + (t - begin) * pointer->step);
 }
 
-/* The series gives, for each number of a listed pointer, the place of that value in the plan. */
-static void expect_listed(const Places *places, const Pointers *p, const Pointer *pointer) {
+/* The series gives, for each number of a counted pointer, the place of that value in the plan. */
+static void expect_series(const Places *places, const Pointers *p, const Pointer *pointer) {
     const char *text = pointer_text(&arena, places, p, pointer);
     size_t name = strcspn(text, "(");
     const Series *found = NULL;
@@ -62,9 +62,9 @@ static Kinds expect_places(const char *layers) {
             const Pointers *p = &blocks->blocks[b].pointers;
             for (int i = 0; i < p->count; i++) {
                 const Pointer *pointer = &p->pointers[i];
-                if (pointer->listed)
-                    expect_listed(&places, p, pointer);
-                else if (pointer->column < 0)
+                if (pointer->listed || pointer->step)
+                    expect_series(&places, p, pointer);
+                if (!pointer->listed && pointer->column < 0)
                     expect_straight(places.plan, pointer, p->run.times);
                 kinds.first += pointer->odd == 0;
                 kinds.last += pointer->odd > 0;
@@ -98,6 +98,23 @@ static void loops_count_layers(void **state) {
     sb_free(&out);
 }
 
+/* Backward counts blocks down; the first one adds up its shortcut's gradient in the place where the
+ * others have that of their norm. Both a block and the one before are members of one series. */
+static void loops_tell_kinds_apart(void **state) {
+    (void)state;
+    Spec *spec = spec_read(&arena, "specs/h100/resnet50_224.toml", NULL, 0);
+    Places places = places_of(&arena, plan_of_spec(&arena, spec, NULL));
+    StrBuf out = {0};
+    const Strides strides = strides_of(&arena, places.plan);
+    emit_entry(&places, &strides, ENTRY_MICRO_STEP, &out);
+    assert_non_null(strstr(out.text, "i == 1 ? LAYER3_0_DOWNSAMPLE_1_WEIGHT_GRAD_PARTIAL"));
+    assert_non_null(strstr(out.text, "i == 1 ? LAYER4_0_DOWNSAMPLE_1_WEIGHT_GRAD_PARTIAL"));
+    assert_non_null(strstr(out.text, "/* layer3.{i-1}.relu.grad: "));
+    assert_non_null(strstr(out.text, "LAYER1_RELU(i - 1)"));
+    assert_non_null(strstr(out.text, "LAYER1_RELU(i)"));
+    sb_free(&out);
+}
+
 /* One kernel for the losses of several chunks would keep all their logits at once. */
 static void a_loss_is_of_one_chunk(void **state) {
     (void)state;
@@ -123,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_are_the_plans),
         cmocka_unit_test(loops_count_layers),
+        cmocka_unit_test(loops_tell_kinds_apart),
         cmocka_unit_test(a_loss_is_of_one_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);

@@ -16,7 +16,8 @@
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
- * In a function that a loop calls, * in a name stands for the number, such as the layer.
+ * In a function that a loop calls, * in a name stands for the number, such as the layer,
+ * and {layer-1} for the number before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
  * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
@@ -1014,7 +1015,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x88_nn_b56, q_k_v_proj_dy_v, q_k_v_proj_bordered_W_A,
         input_layernorm_grad);
 
-    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
+    /* model.layers.{layer-1}.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -1588,7 +1589,9 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 
     /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 0 ? EVALUATE_MODEL_EMBED_TOKENS
+                                  : EVALUATE_MODEL_LAYERS_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 32] */

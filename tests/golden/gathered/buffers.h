@@ -781,6 +781,8 @@ static const size_t evaluate_model_layers_weights_at[4] = {
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE /* f32 [8192, 8], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ /* bf16 [8192, 1024], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_RESIDUAL \
+    EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL /* bf16 [8192, 1024], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL \
     EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL /* bf16 [8192, 1024], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM \
@@ -797,8 +799,6 @@ static const size_t evaluate_model_layers_weights_at[4] = {
     EVALUATE_MODEL_LAYERS_0_MLP_ACT /* bf16 [8192, 4096], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ /* bf16 [8192, 1024], one for 0 to 2 */
-#define EVALUATE_MODEL_LAYERS_MLP_RESIDUAL \
-    EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL /* bf16 [8192, 1024], one for 0 to 2 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -15,7 +15,8 @@
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
- * In a function that a loop calls, * in a name stands for the number, such as the layer.
+ * In a function that a loop calls, * in a name stands for the number, such as the layer,
+ * and {layer-1} for the number before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
  * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -297,7 +298,7 @@ static void layers_forward(Rt *rt, int layer) {
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
+    /* model.layers.{layer-1}.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer - 1));
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
@@ -306,7 +307,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer - 1));
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
+    /* model.layers.{layer-1}.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -315,7 +316,7 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
+    /* model.layers.{layer-1}.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer - 1));
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -327,14 +328,14 @@ static void layers_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
+    /* model.layers.{layer-1}.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer - 1));
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer - 1)); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm_rstd,
-     * post_attention_layernorm */
+    /* model.layers.{layer-1}.attn_residual: add, rms_norm -> attn_residual,
+     * post_attention_layernorm_rstd, post_attention_layernorm */
     RtPtr mlp_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, layer == 1 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 2));
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -349,7 +350,7 @@ static void layers_forward(Rt *rt, int layer) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
+    /* model.layers.{layer-1}.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer - 1));
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -357,7 +358,7 @@ static void layers_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.*.mlp.act: swiglu -> mlp_act */
+    /* model.layers.{layer-1}.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer - 1));
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -365,13 +366,13 @@ static void layers_forward(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer - 1)); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
+    /* model.layers.{layer-1}.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer - 1));
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer - 1)); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_rstd,
+    /* model.layers.{layer-1}.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_rstd,
      * input_layernorm_2 */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -710,7 +711,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
+    /* model.layers.{layer+1}.mlp.act.grad: swiglu_grad -> act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer + 1));
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -723,7 +724,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     RT_LAUNCH(rt, K_swiglu_grad_8192x4096_of_8192, RT_GRID(16384, 1, 1), &gate_proj, &up_proj,
         &act_grad, &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
+    /* model.layers.{layer+1}.mlp.gate_up_proj.weight.grad: matmul -> gate_up_proj_weight_grad */
     RtPtr gate_up_proj_dy = /* bf16 [8192, 8192] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer + 1));
     RtPtr post_attention_layernorm = /* bf16 [8192, 1024] */
@@ -733,7 +734,8 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_gemm(rt, G_gemm_8192x1024x8192_tn, gate_up_proj_dy, post_attention_layernorm,
         gate_up_proj_weight_grad);
 
-    /* model.layers.*.post_attention_layernorm.grad: matmul -> post_attention_layernorm_grad */
+    /* model.layers.{layer+1}.post_attention_layernorm.grad:
+     * matmul -> post_attention_layernorm_grad */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD(layer + 1));
     RtPtr post_attention_layernorm_grad = /* bf16 [8192, 1024] */
@@ -741,8 +743,8 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad: rms_norm_weight_grad, rms_norm_grad,
-     * add -> grad_partial, attn_residual_grad */
+    /* model.layers.{layer+1}.post_attention_layernorm.weight.grad: rms_norm_weight_grad,
+     * rms_norm_grad, add -> grad_partial, attn_residual_grad */
     RtPtr attn_residual = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer + 1));
     RtPtr rstd = /* f32 [8192, 1] */
@@ -759,7 +761,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
         &attn_residual, &rstd, &post_attention_layernorm_grad, &post_attention_layernorm_weight,
         &mlp_residual_grad, &grad_partial, &attn_residual_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad:
+    /* model.layers.{layer+1}.post_attention_layernorm.weight.grad:
      * rms_norm_weight_grad -> post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(layer + 1));
@@ -861,13 +863,13 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
     rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 8389632, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
+    /* model.layers.{layer-1}.mlp.down_proj.weight.grad: matmul -> down_proj_weight_grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer - 1)); /* bf16 [8192, 4096] */
     RtPtr down_proj_weight_grad = /* f32 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(layer - 1));
     rt_gemm(rt, G_gemm_1024x4096x8192_tn, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
-    /* model.layers.*.mlp.act.grad: matmul -> act_grad */
+    /* model.layers.{layer-1}.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_BACKWARD(layer - 1));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer - 1)); /* bf16 [8192, 4096] */
@@ -1193,7 +1195,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
+    /* model.layers.{layer-1}.self_attn.q_k_v_proj: matmul -> q_k_v_proj_y */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
@@ -1202,7 +1204,7 @@ static void layers_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
+    /* model.layers.{layer-1}.self_attn.k_q_rope, in place: rope -> k_q_rope_x */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -1211,7 +1213,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
-    /* model.layers.*.self_attn: attention -> self_attn, self_attn_lse */
+    /* model.layers.{layer-1}.self_attn: attention -> self_attn, self_attn_lse */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
@@ -1223,14 +1225,17 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 16), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
-    /* model.layers.*.self_attn.o_proj: matmul -> o_proj */
+    /* model.layers.{layer-1}.self_attn.o_proj: matmul -> o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer - 1));
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
-    /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
+    /* model.layers.{layer-1}.attn_residual: add, rms_norm -> attn_residual,
+     * post_attention_layernorm */
+    RtPtr mlp_residual = /* bf16 [8192, 1024] */
+        rt_scratch(rt, layer == 1 ? EVALUATE_MODEL_EMBED_TOKENS
+                                  : EVALUATE_MODEL_LAYERS_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer - 1));
     RtPtr attn_residual = /* bf16 [8192, 1024] */
@@ -1240,7 +1245,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_2_results, RT_GRID(1024, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj: matmul -> gate_up_proj_y */
+    /* model.layers.{layer-1}.mlp.gate_up_proj: matmul -> gate_up_proj_y */
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer - 1));
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
@@ -1248,7 +1253,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
-    /* model.layers.*.mlp.act: swiglu -> mlp_act */
+    /* model.layers.{layer-1}.mlp.act: swiglu -> mlp_act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
@@ -1256,13 +1261,13 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
-    /* model.layers.*.mlp.down_proj: matmul -> down_proj */
+    /* model.layers.{layer-1}.mlp.down_proj: matmul -> down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer - 1));
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_2 */
+    /* model.layers.{layer-1}.mlp_residual: add, rms_norm -> mlp_residual_2, input_layernorm_2 */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
     RtPtr mlp_residual_2 = /* bf16 [8192, 1024] */

@@ -521,6 +521,8 @@ static const size_t model_layers_input_layernorm_grad_at[3] = {
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE /* f32 [32, 2], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ /* bf16 [32, 64], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_RESIDUAL \
+    EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL /* bf16 [32, 64], one for 0 to 1 */
 #define EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL \
     EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL /* bf16 [32, 64], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM \
@@ -536,8 +538,6 @@ static const size_t model_layers_input_layernorm_grad_at[3] = {
     EVALUATE_MODEL_LAYERS_0_MLP_ACT /* bf16 [32, 128], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ /* bf16 [32, 64], one for 0 to 2 */
-#define EVALUATE_MODEL_LAYERS_MLP_RESIDUAL \
-    EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL /* bf16 [32, 64], one for 0 to 1 */
 
 /* ---- INPUT: one batch ---- */
 

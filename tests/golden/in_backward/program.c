@@ -15,7 +15,8 @@
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
- * In a function that a loop calls, * in a name stands for the number, such as the layer.
+ * In a function that a loop calls, * in a name stands for the number, such as the layer,
+ * and {layer-1} for the number before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
  * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -741,7 +742,9 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x64x64_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 64] */
+    RtPtr mlp_residual = /* bf16 [32, 64] */
+        rt_scratch(rt, layer == 0 ? EVALUATE_MODEL_EMBED_TOKENS
+                                  : EVALUATE_MODEL_LAYERS_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [64] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 64] */

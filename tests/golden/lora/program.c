@@ -16,7 +16,8 @@
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
- * In a function that a loop calls, * in a name stands for the number, such as the layer.
+ * In a function that a loop calls, * in a name stands for the number, such as the layer,
+ * and {layer-1} for the number before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
  * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -671,7 +672,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, self_attn_grad_q, q_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
+    /* model.layers.{layer-1}.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
@@ -877,7 +878,9 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
  * 7 launches, 329 kFLOP, 98.4 KiB; called for layer = 0 to 2. */
 static void layers_mlp_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual: add, rms_norm -> attn_residual, post_attention_layernorm */
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
+    RtPtr mlp_residual = /* f32 [32, 32] */
+        rt_scratch(rt, layer == 0 ? EVALUATE_MODEL_EMBED_TOKENS
+                                  : EVALUATE_MODEL_LAYERS_MLP_RESIDUAL);
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));

@@ -15,7 +15,8 @@
  * results. The comment at a pointer gives dtype and shape; matrices are row-major. Bytes count
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
- * In a function that a loop calls, * in a name stands for the number, such as the layer.
+ * In a function that a loop calls, * in a name stands for the number, such as the layer,
+ * and {layer-1} for the number before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
  * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
