@@ -90,21 +90,37 @@ static bool can_fuse(const Graph *graph, const Op *grad, Ropes *ropes) {
 
 /* ---- rewriting ------------------------------------------------------------------------------- */
 
-/* The columns of the op's result that belong to d. */
-static Value *rotated(Program *p, const Op *rope, const Value *d) {
-    Value *y = rope->out[0];
-    if (value_cols(y) == value_cols(d))
-        return y;
-    return value_columns(p, y, d->offset - rope->in[0]->offset, value_cols(d), d->name);
+/* Returns an operand of a later op that is these columns of y; NULL if there is none. */
+static Value *operand_at(const Graph *graph, const Op *rope, int64_t first, int64_t count) {
+    const Value *y = rope->out[0];
+    for (int i = rope->id + 1; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->in_count; k++) {
+            Value *v = graph->ops[i]->in[k];
+            if (v->storage == y->storage && v->dtype == y->dtype && v->rank == 2 &&
+                v->offset == y->offset + first && value_cols(v) == count &&
+                value_rows(v) == value_rows(y) && v->row_stride == y->row_stride)
+                return v;
+        }
+    return NULL;
 }
 
-static void fuse(Program *p, Op *grad, const Ropes *ropes) {
+/* The columns of the op's result that belong to d, by the name under which others read them. */
+static Value *rotated(Program *p, const Graph *graph, const Op *rope, const Value *d) {
+    Value *y = rope->out[0];
+    int64_t first = d->offset - rope->in[0]->offset, count = value_cols(d);
+    if (value_cols(y) == count)
+        return y;
+    Value *read = operand_at(graph, rope, first, count);
+    return read ? read : value_columns(p, y, first, count, d->name);
+}
+
+static void fuse(Program *p, const Graph *graph, Op *grad, const Ropes *ropes) {
     const Op *rope = ropes->of[0] ? ropes->of[0] : ropes->of[1];
     memcpy(grad->in + grad->in_count, rope->in + 1, ANGLES * sizeof *grad->in);
     grad->in_count += ANGLES;
     for (int r = 0; r < ROTATED; r++)
         if (ropes->of[r])
-            grad->out[r] = rotated(p, ropes->of[r], grad->out[r]);
+            grad->out[r] = rotated(p, graph, ropes->of[r], grad->out[r]);
 }
 
 bool pass_fuse_rope_grads(Program *p, const Spec *spec) {
@@ -117,7 +133,7 @@ bool pass_fuse_rope_grads(Program *p, const Spec *spec) {
         Ropes ropes;
         if (!can_fuse(graph, graph->ops[i], &ropes))
             continue;
-        fuse(p, graph->ops[i], &ropes);
+        fuse(p, graph, graph->ops[i], &ropes);
         for (int r = 0; r < ROTATED; r++)
             if (ropes.of[r])
                 gone[ropes.of[r]->id] = true;

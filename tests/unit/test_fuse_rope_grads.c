@@ -13,6 +13,8 @@
 #include "pass/pass.h"
 #include "tests/unit/text_spec.h"
 
+#include <string.h>
+
 static Arena arena;
 
 static int free_arena(void **state) {
@@ -48,6 +50,34 @@ static void expect(int undoing, int remaining, const char *const sets[MOST_SETS]
 
 #define EXPECT(undoing, remaining, ...) \
     expect(undoing, remaining, (const char *const[MOST_SETS]){__VA_ARGS__})
+
+/* Whether micro_step has an op whose result, or one of whose operands, is the value. */
+static bool any_has(const Program *p, const Value *v, bool result) {
+    for (int i = 0; i < p->entry[ENTRY_MICRO_STEP].op_count; i++) {
+        const Op *op = p->entry[ENTRY_MICRO_STEP].ops[i];
+        for (int k = 0; k < (result ? op->out_count : op->in_count); k++)
+            if ((result ? op->out[k] : op->in[k]) == v)
+                return true;
+    }
+    return false;
+}
+
+/* The gradients of q and k, columns of one matrix, keep the names by which adapters read them. */
+static void readers_name_the_results(void **state) {
+    (void)state;
+    Spec *spec = spec_of_sets(&arena, llama, (const char *const[MOST_SETS]){NULL}, MOST_SETS);
+    Program *p = model_build(&arena, spec);
+    passes_run(p, spec, NULL, NULL);
+    int found = 0;
+    for (int i = 0; i < p->value_count; i++) {
+        const char *end = strstr(p->values[i]->name, "_proj.grad");
+        if (!end || strcmp(end, "_proj.grad") != 0 || !any_has(p, p->values[i], false))
+            continue;
+        bool of_attention = end[-1] == 'q' || end[-1] == 'k';
+        found += of_attention && any_has(p, p->values[i], true);
+    }
+    assert_int_equal(found, 2 * LAYERS);
+}
 
 static void all_layers_undo_rope(void **state) {
     (void)state;
@@ -185,6 +215,7 @@ static void early_stores_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(all_layers_undo_rope, free_arena),
+        cmocka_unit_test_teardown(readers_name_the_results, free_arena),
         cmocka_unit_test_teardown(one_of_them_suffices, free_arena),
         cmocka_unit_test_teardown(shared_prompts_have_other_positions, free_arena),
         cmocka_unit_test_teardown(fusion_switches_it_off, free_arena),

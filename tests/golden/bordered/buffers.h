@@ -528,9 +528,9 @@
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
@@ -623,9 +623,9 @@
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
@@ -901,11 +901,11 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 6912ul) /* f32 [32, 2], i = 1 to 2 */
 /* bf16 [32, 32], row stride 88, i = 1 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 5632ul)
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul)
 /* bf16 [32, 16], row stride 88, i = 1 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 5632ul)
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul)
 /* bf16 [32, 16], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul)

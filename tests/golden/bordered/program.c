@@ -913,7 +913,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -926,20 +926,20 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
-    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
+    RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
-        &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
+    /* model.layers.*.self_attn.grad: attention_grad -> k_proj_grad, self_attn_grad_v */
+    RtPtr k_proj_grad = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
-        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
+        &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad: matmul -> v_proj_lora_B_weight_grad */
     RtPtr v_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
@@ -979,7 +979,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_U(layer));
     RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_k, k_proj_u, k_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, k_proj_grad, k_proj_u, k_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_A.weight.grad: matmul -> k_proj_lora_A_weight_grad */
     RtPtr k_proj_u_grad = /* bf16 [32, 4], columns 72 to 75 of q_k_v_proj.dy_v */
@@ -994,7 +994,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, self_attn_grad_q, q_proj_u, q_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_u, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad: matmul -> q_proj_lora_A_weight_grad */
     RtPtr q_proj_u_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
@@ -1191,7 +1191,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, dy_v, bordered_W_A, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.y */
@@ -1204,20 +1204,20 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
+    RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
     RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
-        &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.0.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
+    /* model.layers.0.self_attn.grad: attention_grad -> k_proj_grad, self_attn_grad_v */
+    RtPtr k_proj_grad = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD);
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
-        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
+        &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad: matmul -> v_proj_lora_B_weight_grad */
     RtPtr v_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
@@ -1252,7 +1252,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U);
     RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_k, k_proj_u, k_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, k_proj_grad, k_proj_u, k_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_A.weight.grad: matmul -> k_proj_lora_A_weight_grad */
     RtPtr k_proj_u_grad = /* bf16 [32, 4], columns 72 to 75 of q_k_v_proj.dy_v */
@@ -1267,7 +1267,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, self_attn_grad_q, q_proj_u, q_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_u, q_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad: matmul -> q_proj_lora_A_weight_grad */
     RtPtr q_proj_u_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */

@@ -448,9 +448,9 @@
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 69632ul /* f32 [32, 48],
     micro_step until model.layers.1.input_layernorm.grad,
     side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
     evaluate until model.layers.0.self_attn */
@@ -535,11 +535,11 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 76800ul) /* f32 [32, 2], i = 1 to 2 */
 /* f32 [32, 32], row stride 48, i = 1 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 6144ul)
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - ((i) - 1) * 6144ul)
 /* f32 [32, 16], row stride 48, i = 1 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 6144ul)
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 6144ul)
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 22528ul) /* f32 [32, 16], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \

@@ -598,7 +598,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
@@ -611,20 +611,20 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
-    RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of self_attn.k_q_proj.grad */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
+    RtPtr q_proj_grad = /* f32 [32, 32], columns 16 to 47 of self_attn.k_q_proj.grad */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_48, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
-        &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
-    /* model.layers.*.self_attn.grad: attention_grad -> self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of self_attn.k_q_proj.grad */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
+    /* model.layers.*.self_attn.grad: attention_grad -> k_proj_grad, self_attn_grad_v */
+    RtPtr k_proj_grad = /* f32 [32, 16], columns 0 to 15 of self_attn.k_q_proj.grad */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_48, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
-        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
+        &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
@@ -636,7 +636,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, self_attn_grad_k, k_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad: matmul -> lora_B_weight_grad */
     RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer)); /* f32 [32, 4] */
@@ -644,14 +644,14 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a48, self_attn_grad_q, q_proj_u, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a48, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.q_proj.u.grad: matmul -> u_grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer)); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nn_a48, self_attn_grad_q, lora_B_weight, u_grad);
+    rt_gemm(rt, G_gemm_32x4x32_nn_a48, q_proj_grad, lora_B_weight, u_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad: matmul -> lora_A_weight_grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
@@ -670,7 +670,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad: matmul -> input_layernorm_grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, self_attn_grad_q, q_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.{layer-1}.mlp_residual.grad: rms_norm_grad, add -> mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* f32 [32, 32] */
