@@ -478,10 +478,17 @@ mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - t
 mutant section_named_after_first gen/pass/train_state.c '2 * l->most > l->end - s->first' 'false' \
     tests/emit/run.sh sections_are_named_after_most
 mutant section_named_after_largest gen/pass/train_state.c '2 * l->most > l->end - s->first' 'true' \
-    tests/golden/run.sh
+    build/unit/test_pointers
+mutant section_named_after_part gen/pass/train_state.c 'below && !is_in' 'below && !s && !is_in' build/unit/test_pointers
 mutant rows_of_a_block_per_row gen/plan/kernels.c '(!block_per_row || k->workers)' '(block_per_row || k->workers)' \
     tests/emit/run.sh rows_are_read_where_passed
-mutant place_of_one_layer gen/emit/pointers.c 'pointer->shared = counted;' '(void)counted;' \
+mutant kinds_at_one_address gen/emit/pointers.c '|| can_count(c, pointer, last)' '' build/unit/test_pointers
+mutant number_of_another_round gen/emit/headings.c 'if (counted)' 'if (false)' build/unit/test_pointers
+mutant number_beyond_its_series gen/emit/places.c 'return has_number(f, number) ?' 'return number == f->number ?' \
+    build/unit/test_pointers
+mutant results_by_old_names gen/pass/fuse_rope_grads.c 'return read ? read :' 'return false ? read :' \
+    build/unit/test_fuse_rope_grads
+mutant place_of_one_layer gen/emit/pointers.c '!pointer->listed && step == 0' 'false' \
     tests/emit/run.sh shared_places_have_no_number
 mutant place_of_another_entry gen/emit/places.c 'series[i].entry == n->entry &&' 'series[i].entry &&' \
     tests/emit/run.sh shared_places_have_no_number

@@ -68,10 +68,15 @@ static const char *subject_of(const Labels *l, const Group *g) {
 }
 
 /* Returns up to `parts` parts that follow the prefix in the label of launch i. A number stays with
- * the word before it. After an empty prefix it is the whole module: "layer1.0". If nothing follows,
- * as in the label of self_attn's own attention, returns the kind of the op. */
+ * the word before it. After an empty prefix it is the whole module: "layer1.0", or "update" for one
+ * in backward, which may be of several modules. If nothing follows, as in the label of self_attn's own
+ * attention, returns the kind of the op. */
 static const char *piece_at(const Labels *l, const Group *g, int i, size_t prefix, int parts) {
     const char *label = label_at(l, g, i), *begin = label + prefix + (prefix > 0), *end = begin;
+    bool beside_backward = l->first_backward < l->entry->launch_count;
+    if (prefix == 0 && beside_backward &&
+        op_is(l->entry->launches[g->first + i].ops[0], TRAIT_UPDATES))
+        return "update";
     if (strlen(label) <= prefix)
         return op_title(l->entry->launches[g->first + i].ops[0]);
     for (int k = 0; k < parts || (*end && part_is_number(end)); k++)

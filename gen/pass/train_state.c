@@ -20,10 +20,13 @@
  *
  * With 8-bit moments, large tensors come first and have codes instead of numbers: they are kinds of
  * their own. Tensors begin, and pieces end, at whole rows, which are whole blocks. */
+#include "base/dotted.h"
 #include "base/rounding.h"
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
+
+#include <string.h>
 
 /* MiB of gradients, enough that sending them takes several times the latency of a collective; or,
  * if backward updates them, that the update takes several times the overhead of a launch. */
@@ -202,6 +205,83 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         end_section(l);
     if (real)
         l->real += l->end - start;
+}
+
+/* ---- names of sections ----------------------------------------------------------------------- */
+
+static bool is_in(const RunLayout *l, const Section *s, int param) {
+    return value_trains(l->p->params[param].weight) && l->offset[param] >= s->first &&
+           l->offset[param] < s->first + s->elements;
+}
+
+/* Whether the section could have the parameter, which is like one of its members. */
+static bool is_like_member(const RunLayout *l, const Section *s, int param) {
+    const Param *of = l->p->params;
+    TrainKind kind = kind_of(l, &of[param]);
+    for (int i = 0; i < l->p->param_count; i++) {
+        TrainKind member = kind_of(l, &of[i]);
+        if (is_in(l, s, i) && is_same(&kind, &member) &&
+            is_real(l->p, &of[i]) == is_real(l->p, &of[param]))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the length of what the names of the section's modules begin with, if there are several. */
+static bool find_common(const RunLayout *l, const Section *s, const char **name, size_t *length) {
+    bool several = false;
+    *name = NULL;
+    *length = 0;
+    for (int i = 0; i < l->p->param_count; i++) {
+        const char *weight = l->p->params[i].weight->name;
+        if (!is_in(l, s, i))
+            continue;
+        if (!*name)
+            *length = module_length(*name = weight);
+        several |= !same_module(*name, weight);
+        size_t common = common_length(*name, weight);
+        *length = common < *length ? common : *length;
+    }
+    return several;
+}
+
+static bool has_vectors_only(const RunLayout *l, const Section *s) {
+    for (int i = 0; i < l->p->param_count; i++)
+        if (is_in(l, s, i) && !kind_of(l, &l->p->params[i]).vectors)
+            return false;
+    return true;
+}
+
+/* Whether a parameter like one of the section's, with such a name, is not in it. */
+static bool lacks(const RunLayout *l, const Section *s, const char *name, size_t length) {
+    for (int i = 0; i < l->p->param_count; i++) {
+        const Value *weight = l->p->params[i].weight;
+        bool below = common_length(name, weight->name) >= length;
+        if (value_trains(weight) && below && !is_in(l, s, i) && is_like_member(l, s, i))
+            return true;
+    }
+    return false;
+}
+
+static bool has_name(const TrainState *s, const char *name) {
+    for (int i = 0; i < s->section_count; i++)
+        if (strcmp(s->sections[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Names a section of several modules after what these have in common, if no other section has more
+ * of that: "layer2" for layer2.0 to layer2.3. The first other one that has only vectors: "vectors". */
+static void name_section(const RunLayout *l, Section *s) {
+    const char *name;
+    size_t length;
+    if (!find_common(l, s, &name, &length))
+        return;
+    bool vectors = has_vectors_only(l, s);
+    if (length > 0 && !lacks(l, s, name, length))
+        s->name = arena_printf(l->p->arena, "%.*s%s", (int)length, name, vectors ? ".vectors" : "");
+    else if (vectors && !has_name(&l->p->train, "vectors"))
+        s->name = "vectors";
 }
 
 /* ADAPTER if the run has only adapters, else WEIGHT. */
@@ -435,6 +515,8 @@ bool pass_train_state(Program *p, const Spec *spec) {
     lay_out_kinds(&l);
     if (!l.end)
         return false;
+    for (int i = 0; i < p->train.section_count; i++)
+        name_section(&l, &p->train.sections[i]);
     make_real(&l, spec);
     make_runs(&l, spec);
     for (int i = p->param_count - 1; i >= 0; i--)

@@ -115,6 +115,27 @@ static void loops_tell_kinds_apart(void **state) {
     sb_free(&out);
 }
 
+static bool has_section(const char *path, const char *name) {
+    Plan *plan = plan_of_spec(&arena, spec_read(&arena, path, NULL, 0), NULL);
+    for (int i = 0; i < plan->program->train.section_count; i++)
+        if (!strcmp(plan->program->train.sections[i].name, name))
+            return true;
+    return false;
+}
+
+/* A section is named after what its modules have in common if no other has more of that; else after
+ * the module that has most of it, or after the first. */
+static void sections_have_names_of_modules(void **state) {
+    (void)state;
+    static const char resnet[] = "specs/h100/resnet50_224.toml", mobilenet[] = "specs/h100/mobilenet_v2_224.toml";
+    assert_true(has_section(resnet, "layer2"));
+    assert_true(has_section(resnet, "vectors"));
+    assert_true(has_section(resnet, "layer1.2"));
+    assert_true(has_section(mobilenet, "features.18"));
+    assert_true(has_section(mobilenet, "vectors"));
+    assert_false(has_section(mobilenet, "features"));
+}
+
 /* One kernel for the losses of several chunks would keep all their logits at once. */
 static void a_loss_is_of_one_chunk(void **state) {
     (void)state;
@@ -141,6 +162,7 @@ int main(void) {
         cmocka_unit_test(places_are_the_plans),
         cmocka_unit_test(loops_count_layers),
         cmocka_unit_test(loops_tell_kinds_apart),
+        cmocka_unit_test(sections_have_names_of_modules),
         cmocka_unit_test(a_loss_is_of_one_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);

@@ -33,8 +33,8 @@
 #define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64] */
 #define GRADIENT 28672ul /* f32 [18, 1024], gradient */
 #define GRADIENT_PIECE GRADIENT /* f32 [6, 1024] */
-#define LAYERS_2_GRADIENT_PIECE GRADIENT /* f32 [6, 1024] */
-#define LAYERS_2_GRADIENTS (GRADIENT + 24576ul) /* f32 [12, 1024] */
+#define LAYERS_GRADIENT_PIECE GRADIENT /* f32 [6, 1024] */
+#define LAYERS_GRADIENTS (GRADIENT + 24576ul) /* f32 [12, 1024] */
 #define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10] */
 #define LAYERS_2_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [10, 64] */
 #define LAYERS_1_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [64] */
@@ -78,7 +78,7 @@
 #define RATES_LR 12544ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2_SQRT 13056ul /* f32 [1], update until adamw */
-#define TRAINED_PIECE 0ul /* bf16 [6, 1024], update until layers.2.all_gather */
+#define TRAINED_PIECE 0ul /* bf16 [6, 1024], update until layers.all_gather */
 #define LAYERS_0_RELU_MASK 4352ul /* u8 [8, 8], micro_step until layers.0.biased.grad */
 #define LAYERS_1_RELU_MASK 4608ul /* u8 [8, 8], micro_step until layers.1.biased.grad */
 

@@ -179,7 +179,7 @@ static void images_to_step_loss_forward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
-/* layers: 2, 1, 0, 2.reduce_scatter, 2.all_reduce.
+/* layers: 2, 1, 0, reduce_scatter, all_reduce.
  * 10 launches, 218 kFLOP, 177 KiB. */
 static void layers_backward(Rt *rt) {
     /* layers.2.bias.grad: column_sum -> layers_2_bias_grad */
@@ -228,14 +228,14 @@ static void layers_backward(Rt *rt) {
     RtPtr layers_0_weight_grad = rt_state(rt, LAYERS_0_WEIGHT_GRAD); /* f32 [64, 64] */
     rt_gemm(rt, G_gemm_64x64x8_tn, layers_0_biased_grad, images, layers_0_weight_grad);
 
-    /* layers.2.reduce_scatter: reduce_scatter -> piece */
-    RtPtr piece = rt_state(rt, LAYERS_2_GRADIENT_PIECE); /* f32 [6, 1024] */
-    RtPtr gradients = rt_state(rt, LAYERS_2_GRADIENTS); /* f32 [12, 1024] */
+    /* layers.reduce_scatter: reduce_scatter -> piece */
+    RtPtr piece = rt_state(rt, LAYERS_GRADIENT_PIECE); /* f32 [6, 1024] */
+    RtPtr gradients = rt_state(rt, LAYERS_GRADIENTS); /* f32 [12, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 6144, RT_F32);
 
-    /* layers.2.all_reduce: all_reduce -> piece */
+    /* layers.all_reduce: all_reduce -> piece */
     rt_all_reduce(rt, RT_REPLICATE, piece, 6144, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
@@ -293,7 +293,7 @@ static void update(Rt *rt) {
         &exp_avg_sq_piece, &clip_factor, &rates_lr, &rates_bias_correction1,
         &rates_bias_correction2_sqrt, &trained_piece, &(int64_t){/* rows */ 6});
 
-    /* layers.2.all_gather: all_gather -> trained */
+    /* layers.all_gather: all_gather -> trained */
     RtPtr trained = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
     rt_all_gather(rt, RT_SHARD, trained, trained_piece, 6144, RT_BF16);
 }
