@@ -421,24 +421,12 @@ static bool takes_index(const Pointers *p) {
     return p->has_table;
 }
 
-/* "78.3 MiB"; each unit is `step` of the previous one. */
-static const char *scaled_text(Arena *arena, double value, double step, const char *const *unit) {
-    int digits = 0;
-    for (; value >= step && unit[1]; unit++) {
-        value /= step;
-        digits = value < 10 ? 2 : value < 100 ? 1 : 0;
-    }
-    return arena_printf(arena, "%.*f %s", digits, value, *unit);
-}
-
 /* "5 launches, 1.20 GFLOP, 78.3 MiB" */
 static const char *cost_text(Arena *arena, int launches, double flops, double bytes) {
-    static const char *const work[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", NULL},
-                             *const size[] = {"bytes", "KiB", "MiB", "GiB", NULL};
     const char *count = arena_printf(arena, "%d launch%s", launches, launches == 1 ? "" : "es");
     if (flops > 0)
-        count = arena_printf(arena, "%s, %s", count, scaled_text(arena, flops, 1000, work));
-    return arena_printf(arena, "%s, %s", count, scaled_text(arena, bytes, 1024, size));
+        count = arena_printf(arena, "%s, %s", count, flops_text(arena, flops));
+    return arena_printf(arena, "%s, %s", count, size_text(arena, bytes));
 }
 
 /* Says what is in a function that its name does not tell, what it costs and when a loop calls it. */

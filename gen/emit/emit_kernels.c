@@ -16,15 +16,16 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * All extents and strides are constants; matrices are row-major. A kernel's name has\n"
         " * the first three kinds of its ops, and their shape. The comment before it has all\n"
         " * kinds and their shape; the spec key that the first op comes from, unless that has\n"
-        " * its default value; and the bytes that the threads request from memory and the\n"
-        " * FLOPs, of one launch. Parameters are named after the values of the kernel's first\n"
+        " * its default value or half of the kernels come from it; and of the first launch,\n"
+        " * DRAM bytes, issued bytes, which its threads request and caches partly have, and\n"
+        " * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first\n"
         " * launch, which in a loop of program.c is that of the first round; program.c may have\n"
         " * shorter names for them. A kernel that is filled into a template has the template's\n"
         " * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value\n"
         " * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one\n"
         " * that was rounded as for memory.\n"
         " * If several kernels would have the same name, all but the first have a suffix that\n"
-        " * says what differs (_v2: a constant).\n"
+        " * says what differs (_v2: constants, or the formula, of the same kinds and operands).\n"
         " *\n"
         " * Kernels that differ only in constants share a function, NAME_body or part of a\n"
         " * template, and list those that are whole numbers in Sizes. In NAME_body, arguments\n"
@@ -93,9 +94,9 @@ static void print_cost_of_rows(const Plan *plan, const Kernel *k, const Launch *
     Cost few = cost_at(plan, k, launch, MANY), many = cost_at(plan, k, launch, 2 * MANY);
     double bytes = (many.issued_bytes - few.issued_bytes) / MANY;
     double flops = (many.flops - few.flops) / MANY, rest = few.issued_bytes - MANY * bytes;
-    sb_printf(out, "%.0f bytes, %.0f FLOPs per row", bytes, flops);
+    sb_printf(out, "%.0f bytes issued, %.0f FLOP per row", bytes, flops);
     if (rest >= 1)
-        sb_printf(out, ", %.0f bytes more per launch", rest);
+        sb_printf(out, ", %.0f bytes issued more per launch", rest);
 }
 
 static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
@@ -106,13 +107,33 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
         return;
     }
     Cost work = launch_work(plan, &one);
-    sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes, work.flops,
-              k->strided ? "slice" : "launch");
+    Arena *arena = plan->program->arena;
+    sb_printf(out, "%s DRAM, %s issued",
+              size_text(arena, launch->cost.dram_bytes / (1 + launch->joined_count)),
+              size_text(arena, work.issued_bytes));
+    if (work.flops > 0)
+        sb_printf(out, ", %s", flops_text(arena, work.flops));
+    sb_printf(out, " per %s", k->strided ? "slice" : "launch");
 }
 
-static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
+/* Returns the key to print for each kernel; NULL: none. A key of half of the kernels tells nothing. */
+static const char **keys_of(const Plan *plan) {
+    int n = plan->kernel_count;
+    const char **key = arena_array(plan->program->arena, (size_t)n + 1, sizeof *key);
+    const char **told = arena_array(plan->program->arena, (size_t)n + 1, sizeof *told);
+    for (int i = 0; i < n; i++)
+        key[i] = key_at(plan->spec, plan->kernels[i].pos);
+    for (int i = 0; i < n; i++) {
+        int sharers = 0;
+        for (int k = 0; key[i] && k < n; k++)
+            sharers += key[k] == key[i];
+        told[i] = 2 * sharers < n ? key[i] : NULL;
+    }
+    return told;
+}
+
+static void print_kernel_head(const Plan *plan, int kernel, const char *key, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
-    const char *key = key_at(plan->spec, k->pos);
     const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
     bool adds_partial = kernel_is_second_pass(k);
     sb_puts(out, adds_partial ? "\n/* second pass of " : "\n/* ");
@@ -162,10 +183,11 @@ static void print_kernels(const Plan *plan, StrBuf *out) {
     print_file_head(plan, out);
     print_template_preludes(plan, out);
     const SharedBodies *shared = shared_bodies(plan);
+    const char **key = keys_of(plan);
     for (int i = 0; i < plan->kernel_count; i++) {
         StrBuf text = {0};
         print_shared_body(plan, i, shared, out);
-        print_kernel_head(plan, i, out);
+        print_kernel_head(plan, i, key[i], out);
         print_kernel(plan, i, shared, &text);
         if (plan->spec->compile.programmatic_launch)
             begin_behind_kernel_before(text.text, out);

@@ -272,6 +272,26 @@ static const char *dims_text(Arena *arena, const Value *v) {
     return arena_printf(arena, "%s]", text);
 }
 
+/* "78.3 MiB"; each unit is `step` of the previous one. */
+static const char *scaled_text(Arena *arena, double value, double step, const char *const *unit) {
+    int digits = 0;
+    for (; value >= step && unit[1]; unit++) {
+        value /= step;
+        digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+    }
+    return arena_printf(arena, "%.*f %s", digits, value, *unit);
+}
+
+const char *size_text(Arena *arena, double bytes) {
+    static const char *const size[] = {"bytes", "KiB", "MiB", "GiB", NULL};
+    return scaled_text(arena, bytes, 1024, size);
+}
+
+const char *flops_text(Arena *arena, double flops) {
+    static const char *const work[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", NULL};
+    return scaled_text(arena, flops, 1000, work);
+}
+
 const char *shape_text(Arena *arena, const Value *v) {
     if (v->plane)
         return arena_printf(arena, "%s [%lld, %lld, %lld]", dtype_name(v->dtype),

@@ -31,6 +31,8 @@ const char *shape_text(Arena *, const Value *);
 /* The same; for part of another matrix "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u", and
  * `with_rows` the rows before the columns, if not all of them belong to it. */
 const char *view_text(Arena *, const Value *, bool with_rows);
+const char *size_text(Arena *, double bytes);  /* "78.3 MiB" */
+const char *flops_text(Arena *, double flops); /* "1.20 GFLOP" */
 /* The text in upper case, with _ for characters that identifiers cannot have. */
 const char *upper_text(Arena *, const char *text);
 /* These write lines of at most PAGE columns. */

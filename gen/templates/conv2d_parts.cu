@@ -10,17 +10,14 @@
  * added in order. A single thread would wait for memory many times where there are hundreds. */
 #include "runtime/kernel.cuh"
 
-//@kernel sum_parts
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_sum_parts/*@*/(
-    const /*@acc*/float/*@*/ *__restrict__ partial, /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
-    using A = /*@acc*/float/*@*/;
-    using G = /*@grad_dtype*/float/*@*/;
-    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int PARTS = /*@parts*/8/*@*/, SHARES = /*@shares*/1/*@*/;
-    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = /*@threads*/256/*@*/ / SHARES;
-    constexpr int64_t ELEMENTS = /*@elements*/18432/*@*/;
-
-    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
+//@body sum_parts
+/* `sums` has room for [SHARES][COLS]. */
+template <bool ACCUMULATE, class Sizes, class A, class G>
+static __device__ __forceinline__ void conv2d_add_parts(const A *__restrict__ partial,
+                                                        G *__restrict__ dw, A *sums) {
+    constexpr int PARTS = Sizes::PARTS, SHARES = Sizes::SHARES;
+    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = Sizes::THREADS / SHARES;
+    constexpr int64_t ELEMENTS = Sizes::ELEMENTS;
     const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
     const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
     const int first = share * PART_COUNT;
@@ -37,5 +34,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     for (int other = 1; other < SHARES; other++)
         sum += sums[other * COLS + col];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
+}
+//@end
+
+//@kernel sum_parts
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_sum_parts/*@*/(
+    const /*@acc*/float/*@*/ *__restrict__ partial, /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    struct Sizes {
+        enum { THREADS = /*@threads*/256/*@*/, PARTS = /*@parts*/8/*@*/, SHARES = /*@shares*/1/*@*/ };
+        enum : int64_t { ELEMENTS = /*@elements*/18432/*@*/ };
+    };
+    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
+    DYNAMIC_SHARED(/*@acc*/float/*@*/, sums);
+    conv2d_add_parts<ACCUMULATE, Sizes>(partial, dw, sums);
 }
 //@end

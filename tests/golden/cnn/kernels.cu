@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -317,8 +318,33 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
         }
 }
 
+/* `sums` has room for [SHARES][COLS]. */
+template <bool ACCUMULATE, class Sizes, class A, class G>
+static __device__ __forceinline__ void conv2d_add_parts(const A *__restrict__ partial,
+                                                        G *__restrict__ dw, A *sums) {
+    constexpr int PARTS = Sizes::PARTS, SHARES = Sizes::SHARES;
+    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = Sizes::THREADS / SHARES;
+    constexpr int64_t ELEMENTS = Sizes::ELEMENTS;
+    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
+    const int first = share * PART_COUNT;
+    A sum = 0;
+#pragma unroll 8
+    for (int part = first; part < first + PART_COUNT; part++)
+        if (part < PARTS && element < ELEMENTS)
+            sum += partial[part * ELEMENTS + element];
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (share > 0 || element >= ELEMENTS)
+        return;
+#pragma unroll
+    for (int other = 1; other < SHARES; other++)
+        sum += sums[other * COLS + col];
+    dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
+}
+
 /* image_input over [1, 576]
- * from model.image_size; 5760 bytes, 14400 FLOPs per launch */
+ * from model.image_size; 560 bytes DRAM, 5.62 KiB issued, 14.4 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
@@ -366,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
 }
 
 /* conv2d, add_bias, relu (gather of template conv2d_fma.cu)
- * from model.layers; 30816 bytes, 60800 FLOPs per launch */
+ * 0 bytes DRAM, 30.1 KiB issued, 60.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_8x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -404,7 +430,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
 }
 
 /* conv2d, add_bias, max_pool2d, dropout (gather of template conv2d_fma.cu)
- * from model.layers; 135344 bytes, 698400 FLOPs per launch */
+ * 4 bytes DRAM, 132 KiB issued, 698 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -465,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
 }
 
 /* relu, relu_mask over [4, 16]
- * from model.layers; 528 bytes, 0 FLOPs per launch */
+ * 0 bytes DRAM, 528 bytes issued per launch */
 extern "C" __global__ void __launch_bounds__(32) relu_relu_mask_4x16(
     const float *__restrict__ fc1_biased, float *__restrict__ relu2,
     uint8_t *__restrict__ relu2_mask) {
@@ -488,7 +514,7 @@ extern "C" __global__ void __launch_bounds__(32) relu_relu_mask_4x16(
 }
 
 /* cross_entropy, cross_entropy_grad over [4, 6]
- * from training.task; 1744 bytes, 1032 FLOPs per launch */
+ * from training.task; 20 bytes DRAM, 1.70 KiB issued, 1.03 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_4x6(
     const float *__restrict__ fc2_biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -530,7 +556,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 4]
- * from training.task; 148 bytes, 36 FLOPs per launch */
+ * from training.task; 0 bytes DRAM, 148 bytes issued, 36 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     constexpr int COLS = 4, THREADS = 32;
@@ -547,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 }
 
 /* column_sum over [4, 6]
- * from model.num_classes; 120 bytes, 24 FLOPs per launch */
+ * from model.num_classes; 0 bytes DRAM, 120 bytes issued, 24 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
@@ -571,7 +597,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 }
 
 /* relu_grad_masked, column_sum over [4, 16]
- * from model.layers; 592 bytes, 64 FLOPs per launch */
+ * 0 bytes DRAM, 592 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_4x16(
     const uint8_t *__restrict__ relu2_mask, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
@@ -604,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_4x
 }
 
 /* dropout, max_pool2d_grad, column_sum over [100, 12]
- * from model.layers; 29328 bytes, 3600 FLOPs per launch */
+ * 4 bytes DRAM, 28.6 KiB issued, 3.60 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column_sum_100x12(
     const float *__restrict__ flatten1_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
@@ -670,7 +696,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
- * from model.layers; 162944 bytes, 691200 FLOPs per launch */
+ * 0 bytes DRAM, 159 KiB issued, 691 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 conv2d_weight_grad_4x10x10x8_12x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -691,37 +717,20 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
- * from model.layers; 27648 bytes, 6048 FLOPs per launch */
+ * 0 bytes DRAM, 27.0 KiB issued, 6.05 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x864(
     const float *__restrict__ partial, float *__restrict__ dw) {
-    using A = float;
-    using G = float;
+    struct Sizes {
+        enum { THREADS = 256, PARTS = 7, SHARES = 1 };
+        enum : int64_t { ELEMENTS = 864 };
+    };
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, SHARES = 1;
-    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = 256 / SHARES;
-    constexpr int64_t ELEMENTS = 864;
-
-    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
-    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
-    const int first = share * PART_COUNT;
-    A sum = 0;
-#pragma unroll 8
-    for (int part = first; part < first + PART_COUNT; part++)
-        if (part < PARTS && element < ELEMENTS)
-            sum += partial[part * ELEMENTS + element];
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    if (share > 0 || element >= ELEMENTS)
-        return;
-#pragma unroll
-    for (int other = 1; other < SHARES; other++)
-        sum += sums[other * COLS + col];
-    dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
+    DYNAMIC_SHARED(float, sums);
+    conv2d_add_parts<ACCUMULATE, Sizes>(partial, dw, sums);
 }
 
 /* conv2d_input_grad, relu_grad (gather of template conv2d_fma.cu)
- * from model.layers; 200320 bytes, 691200 FLOPs per launch */
+ * 0 bytes DRAM, 196 KiB issued, 691 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -758,7 +767,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
 }
 
 /* column_sum over [400, 8]
- * from model.layers; 12832 bytes, 3200 FLOPs per launch */
+ * 0 bytes DRAM, 12.5 KiB issued, 3.20 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
     const float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 8, ROWS_PER_WORKER = 400, LANES = 2, PARTS = 128, THREADS = 256;
@@ -782,7 +791,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
- * from model.layers; 29216 bytes, 57600 FLOPs per launch */
+ * 0 bytes DRAM, 28.5 KiB issued, 57.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -803,37 +812,20 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
 }
 
 /* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
- * from model.layers; 2304 bytes, 504 FLOPs per launch */
+ * 0 bytes DRAM, 2.25 KiB issued, 504 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x72(
     const float *__restrict__ partial, float *__restrict__ dw) {
-    using A = float;
-    using G = float;
+    struct Sizes {
+        enum { THREADS = 256, PARTS = 7, SHARES = 1 };
+        enum : int64_t { ELEMENTS = 72 };
+    };
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, SHARES = 1;
-    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = 256 / SHARES;
-    constexpr int64_t ELEMENTS = 72;
-
-    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
-    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
-    const int first = share * PART_COUNT;
-    A sum = 0;
-#pragma unroll 8
-    for (int part = first; part < first + PART_COUNT; part++)
-        if (part < PARTS && element < ELEMENTS)
-            sum += partial[part * ELEMENTS + element];
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    if (share > 0 || element >= ELEMENTS)
-        return;
-#pragma unroll
-    for (int other = 1; other < SHARES; other++)
-        sum += sums[other * COLS + col];
-    dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
+    DYNAMIC_SHARED(float, sums);
+    conv2d_add_parts<ACCUMULATE, Sizes>(partial, dw, sums);
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
+ * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 8, WORKERS = 64, LANES = 32, PARTS = 8,
@@ -860,7 +852,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
- * 266240 bytes, 65536 FLOPs per launch */
+ * 0 bytes DRAM, 260 KiB issued, 65.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     constexpr int ROWS = 64, COLS = 1024, PARTS = 32, LANES = 8;
@@ -879,7 +871,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 9248 bytes, 2048 FLOPs per launch */
+ * 0 bytes DRAM, 9.03 KiB issued, 2.05 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
@@ -918,7 +910,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 }
 
 /* sgd over [rows, 1024]
- * from optimizer.name; 22528 bytes, 9216 FLOPs per row */
+ * from optimizer.name; 22528 bytes issued, 9216 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
@@ -950,7 +942,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
 }
 
 /* conv2d, add_bias, max_pool2d (gather of template conv2d_fma.cu)
- * from model.layers; 131744 bytes, 696000 FLOPs per launch */
+ * 8.11 KiB DRAM, 129 KiB issued, 696 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3_1_result(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -997,7 +989,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
 }
 
 /* relu over [4, 16]
- * from model.layers; 512 bytes, 0 FLOPs per launch */
+ * 0 bytes DRAM, 512 bytes issued per launch */
 extern "C" __global__ void __launch_bounds__(32) relu_4x16(
     const float *__restrict__ fc1_biased, float *__restrict__ relu2) {
     constexpr int ELEMENTS = 64;
@@ -1014,7 +1006,7 @@ extern "C" __global__ void __launch_bounds__(32) relu_4x16(
 }
 
 /* cross_entropy, topk_hits over [4, 6]
- * from training.task; 1168 bytes, 808 FLOPs per launch */
+ * from training.task; 68 bytes DRAM, 1.14 KiB issued, 808 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_topk_hits_4x6(
     const float *__restrict__ fc2_biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,

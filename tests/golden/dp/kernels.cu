@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -223,7 +224,7 @@ attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
 }
 
 /* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs per launch */
+ * 1.03 KiB DRAM, 1.50 KiB issued, 384 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -245,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 }
 
 /* copy over [4, 32]
- * from adapter.r; 1024 bytes, 0 FLOPs per launch */
+ * from adapter.r; 1.00 KiB DRAM, 1.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(32) copy_4x32_of_40(
     const float *__restrict__ weight, float *__restrict__ border) {
     constexpr int COLS = 32, STRIDE = 40;
@@ -278,7 +279,7 @@ static __device__ __forceinline__ void scale_body(
 }
 
 /* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs per launch */
+ * from adapter.r; 1.00 KiB DRAM, 1.00 KiB issued, 128 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ weight, float *__restrict__ border) {
     struct Sizes {
@@ -288,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
 }
 
 /* copy over [4, 48]
- * from adapter.r; 1536 bytes, 0 FLOPs per launch */
+ * from adapter.r; 1.50 KiB DRAM, 1.50 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(64) copy_4x48_of_56(
     const float *__restrict__ weight, float *__restrict__ border) {
     constexpr int COLS = 48, STRIDE = 56, ELEMENTS = 192;
@@ -306,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(64) copy_4x48_of_56(
 }
 
 /* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs per launch */
+ * from adapter.r; 1.00 KiB DRAM, 1.00 KiB issued, 128 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ weight, float *__restrict__ border) {
     struct Sizes {
@@ -316,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 20480 bytes, 7168 FLOPs per launch */
+ * from model.vocab_size; 8.25 KiB DRAM, 20.0 KiB issued, 7.17 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
@@ -338,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
 }
 
 /* rope over [32, 24]
- * 19200 bytes, 4608 FLOPs per launch */
+ * 7.12 KiB DRAM, 18.8 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) rope_32x24(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, float *__restrict__ q_k_rope_x) {
@@ -367,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(192) rope_32x24(
 }
 
 /* attention (forward of template attention_fma.cu)
- * from model.num_attention_heads; 17920 bytes, 34816 FLOPs per launch */
+ * from model.num_attention_heads; 1.38 KiB DRAM, 17.5 KiB issued, 34.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_forward_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -449,7 +450,7 @@ attention_forward_16x2x16(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 20608 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 4.00 KiB DRAM, 20.1 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -476,7 +477,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* swiglu over [32, 48]
- * from model.intermediate_size; 18432 bytes, 4608 FLOPs per launch */
+ * from model.intermediate_size; 0 bytes DRAM, 18.0 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     float *__restrict__ mlp_act) {
@@ -496,7 +497,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 28800 bytes, 21504 FLOPs per launch */
+ * from training.task; 264 bytes DRAM, 28.1 KiB issued, 21.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -533,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* rms_norm_grad over [32, 32]
- * 20480 bytes, 10240 FLOPs per launch */
+ * 0 bytes DRAM, 20.0 KiB issued, 10.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float *__restrict__ mlp_residual, const float *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
@@ -556,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 }
 
 /* swiglu_grad over [32, 48]
- * from model.intermediate_size; 30720 bytes, 13824 FLOPs per launch */
+ * from model.intermediate_size; 10.0 KiB DRAM, 30.0 KiB issued, 13.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
@@ -583,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 24576 bytes, 11264 FLOPs per launch */
+ * 3.00 KiB DRAM, 24.0 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float *__restrict__ attn_residual, const float *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -612,7 +613,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_fma.cu)
- * from model.num_attention_heads; 38912 bytes, 52224 FLOPs per launch */
+ * from model.num_attention_heads; 512 bytes DRAM, 38.0 KiB issued, 52.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_q_rope_16x2x16_of_40(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -701,7 +702,7 @@ attention_backward_q_rope_16x2x16_of_40(
 }
 
 /* attention_grad, rope_grad (backward_kv of template attention_fma.cu)
- * from model.num_attention_heads; 30592 bytes, 69632 FLOPs per launch */
+ * from model.num_attention_heads; 4.25 KiB DRAM, 29.9 KiB issued, 69.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_kv_rope_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -796,7 +797,7 @@ attention_backward_kv_rope_16x2x16(
 }
 
 /* sum, add over [1, 64]
- * from training.task; 388 bytes, 96 FLOPs per launch */
+ * from training.task; 8 bytes DRAM, 388 bytes issued, 96 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_64(
     const float *__restrict__ loss_rows_all, float *__restrict__ step_loss) {
     constexpr int THREADS = 32;
@@ -814,7 +815,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_64(
 }
 
 /* add over [rows, 1024]
- * from parallelism.data_parallel_mode; 16384 bytes, 2048 FLOPs per row */
+ * from parallelism.data_parallel_mode; 16384 bytes issued, 2048 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) add_x1024(
     float *__restrict__ gradient, const float *__restrict__ replica,
     const float *__restrict__ gradient_card1, int64_t rows) {
@@ -834,7 +835,7 @@ extern "C" __global__ void __launch_bounds__(256) add_x1024(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
+ * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 8, WORKERS = 64, LANES = 32, PARTS = 8,
@@ -861,7 +862,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) sum_squares_x1024(
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
- * 266240 bytes, 65536 FLOPs per launch */
+ * 4.00 KiB DRAM, 260 KiB issued, 65.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     constexpr int ROWS = 64, COLS = 1024, PARTS = 32, LANES = 8;
@@ -880,7 +881,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 11304 bytes, 2048 FLOPs per launch */
+ * 68 bytes DRAM, 11.0 KiB issued, 2.05 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -925,7 +926,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 }
 
 /* adamw over [rows, 1024]
- * 32768 bytes, 16128 FLOPs per row */
+ * 32768 bytes issued, 16128 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -967,7 +968,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 20480 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 8.12 KiB DRAM, 20.0 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -990,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 16384 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 3.88 KiB DRAM, 16.0 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
@@ -1011,7 +1012,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 16512 bytes, 12288 FLOPs per launch */
+ * from training.task; 260 bytes DRAM, 16.1 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows) {
@@ -1036,7 +1037,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs per launch */
+ * from training.task; 8 bytes DRAM, 260 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ eval_loss) {
     constexpr int THREADS = 32;

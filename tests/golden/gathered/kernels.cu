@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -794,7 +795,7 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 }
 
 /* rope_table over [1024, 64]
- * 786432 bytes, 196608 FLOPs per launch */
+ * 512 KiB DRAM, 768 KiB issued, 197 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -816,7 +817,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
 }
 
 /* cast over [36869, 1024]
- * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs per launch */
+ * from parallelism.data_parallel_shard_degree; 216 MiB DRAM, 216 MiB issued per launch */
 extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
     const float *__restrict__ piece, __nv_bfloat16 *__restrict__ trained_piece) {
     constexpr int THREADS = 256;
@@ -831,7 +832,7 @@ extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
 }
 
 /* embedding over [8192, 1024]
- * from model.vocab_size; 37748736 bytes, 0 FLOPs per launch */
+ * from model.vocab_size; 16.0 MiB DRAM, 36.0 MiB issued per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ embed_tokens_weight,
     __nv_bfloat16 *__restrict__ embed_tokens) {
@@ -850,7 +851,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
 }
 
 /* rms_norm over [8192, 1024]
- * 50364416 bytes, 34340864 FLOPs per launch */
+ * 32.0 MiB DRAM, 48.0 MiB issued, 34.3 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -893,7 +894,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
 }
 
 /* rope over [8192, 1024]
- * 142606336 bytes, 50331648 FLOPs per launch */
+ * 64.5 MiB DRAM, 136 MiB issued, 50.3 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ k_q_rope_x) {
@@ -924,7 +925,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_of_3072(
 }
 
 /* attention (forward of template attention_wgmma.cu)
- * from model.num_attention_heads; 321126400 bytes, 17196646400 FLOPs per launch */
+ * from model.num_attention_heads; 64.3 MiB DRAM, 306 MiB issued, 17.2 GFLOP per launch */
 extern "C" __global__ void
 __launch_bounds__(128, 2)
 attention_forward_1024x8x128(
@@ -1045,7 +1046,7 @@ attention_forward_1024x8x128(
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 83918848 bytes, 51118080 FLOPs per launch */
+ * from model.hidden_size; 64.0 MiB DRAM, 80.0 MiB issued, 51.1 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj,
@@ -1100,7 +1101,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
 }
 
 /* swiglu over [8192, 4096]
- * from model.intermediate_size; 201326592 bytes, 100663296 FLOPs per launch */
+ * from model.intermediate_size; 192 MiB DRAM, 192 MiB issued, 101 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -1121,7 +1122,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
 }
 
 /* cross_entropy, cross_entropy_grad over [2048, 4096]
- * from training.task; 46145536 bytes, 78643200 FLOPs per launch */
+ * from training.task; 16.0 MiB DRAM, 44.0 MiB issued, 78.6 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_grad_2048x4096(
     __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -1160,7 +1161,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 8192]
- * from training.task; 34820 bytes, 8704 FLOPs per launch */
+ * from training.task; 32.0 KiB DRAM, 34.0 KiB issued, 8.70 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     constexpr int CHUNKS = 2, LANES = 512, THREADS = 512;
@@ -1181,7 +1182,7 @@ extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
 }
 
 /* rms_norm_weight_grad, rms_norm_grad over [8192, 1024]
- * 54001664 bytes, 100925440 FLOPs per launch */
+ * 48.5 MiB DRAM, 51.5 MiB issued, 101 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_8192x1024(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -1276,7 +1277,7 @@ static __device__ __forceinline__ void column_sum_body(
 }
 
 /* second pass of rms_norm_weight_grad over [128, 1024]: adds 128 partial sums per column
- * 528384 bytes, 131072 FLOPs per launch */
+ * 516 KiB DRAM, 516 KiB issued, 131 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
     const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
     struct Sizes {
@@ -1286,7 +1287,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
 }
 
 /* swiglu_grad over [8192, 4096]
- * from model.intermediate_size; 335544320 bytes, 301989888 FLOPs per launch */
+ * from model.intermediate_size; 320 MiB DRAM, 320 MiB issued, 302 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -1315,7 +1316,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
 }
 
 /* rms_norm_weight_grad, rms_norm_grad, add over [8192, 1024]
- * 70778880 bytes, 109314048 FLOPs per launch */
+ * 64.5 MiB DRAM, 67.5 MiB issued, 109 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_add_8192x1024(
     const __nv_bfloat16 *__restrict__ attn_residual,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -1405,7 +1406,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_wgmma.cu)
- * from model.num_attention_heads; 443809792 bytes, 25794969600 FLOPs per launch */
+ * from model.num_attention_heads; 97.1 MiB DRAM, 423 MiB issued, 25.8 GFLOP per launch */
 extern "C" __global__ void
 __launch_bounds__(128, 2)
 attention_backward_q_rope_1024x8x128_of_3072(
@@ -1515,7 +1516,7 @@ attention_backward_q_rope_1024x8x128_of_3072(
 }
 
 /* attention_grad, rope_grad (backward_kv of template attention_wgmma.cu)
- * from model.num_attention_heads; 434765824 bytes, 34393292800 FLOPs per launch */
+ * from model.num_attention_heads; 97.1 MiB DRAM, 415 MiB issued, 34.4 GFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128, 2)
 attention_backward_kv_rope_1024x8x128_of_3072(
     const __nv_bfloat16 *__restrict__ q,
@@ -1648,7 +1649,7 @@ attention_backward_kv_rope_1024x8x128_of_3072(
 }
 
 /* embedding_grad (sort_places of template embedding_grad.cu)
- * from model.vocab_size; 98304 bytes, 0 FLOPs per launch */
+ * from model.vocab_size; 32.0 KiB DRAM, 96.0 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(512) embedding_sort_8192x2048(
     const int *__restrict__ ids, int64_t *__restrict__ keys) {
     constexpr int TOKENS = 8192, TILE = 2048;
@@ -1674,7 +1675,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_sort_8192x2048(
 }
 
 /* embedding_grad (merge_places of template embedding_grad.cu)
- * from model.vocab_size; 2490368 bytes, 0 FLOPs per launch */
+ * from model.vocab_size; 64.0 KiB DRAM, 2.38 MiB issued per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_merge_8192x2048(
     const int64_t *__restrict__ from, int64_t *__restrict__ to) {
     constexpr int RUN = 2048, WAYS = 4, THREADS = 256;
@@ -1690,7 +1691,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_merge_8192x2048(
 }
 
 /* embedding_grad (run_parts of template embedding_grad.cu)
- * from model.vocab_size; 30408704 bytes, 262144 FLOPs per launch */
+ * from model.vocab_size; 17.0 MiB DRAM, 29.0 MiB issued, 262 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     float *__restrict__ partial) {
@@ -1719,7 +1720,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024
 }
 
 /* embedding_grad (run_sums of template embedding_grad.cu)
- * from model.vocab_size; 97779712 bytes, 8388608 FLOPs per launch */
+ * from model.vocab_size; 16.0 MiB DRAM, 93.2 MiB issued, 8.39 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     const float *__restrict__ partial, float *__restrict__ dw) {
@@ -1759,7 +1760,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
+ * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ piece, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, WORKERS = 64, LANES = 32, PARTS = 8,
@@ -1786,7 +1787,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
- * 266240 bytes, 65536 FLOPs per launch */
+ * 260 KiB DRAM, 260 KiB issued, 65.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     struct Sizes {
@@ -1796,7 +1797,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum over [1, 1024]
- * 4100 bytes, 1024 FLOPs per launch */
+ * 0 bytes DRAM, 4.00 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
     constexpr int THREADS = 128;
@@ -1813,7 +1814,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 }
 
 /* clip_factor, rates, advance_step
- * 72 bytes, 4 FLOPs per launch */
+ * 68 bytes DRAM, 72 bytes issued, 4 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -1848,7 +1849,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs per row */
+ * 34816 bytes issued, 16128 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ piece, const float *__restrict__ gradient_piece,
     float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
@@ -1895,7 +1896,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* rms_norm over [8192, 1024]
- * 50331648 bytes, 34340864 FLOPs per launch */
+ * 32.0 MiB DRAM, 48.0 MiB issued, 34.3 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -1936,7 +1937,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024_1_result(
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 83886080 bytes, 51118080 FLOPs per launch */
+ * from model.hidden_size; 64.0 MiB DRAM, 80.0 MiB issued, 51.1 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj,
@@ -1989,7 +1990,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 67108864 bytes, 51118080 FLOPs per launch */
+ * from model.hidden_size; 48.0 MiB DRAM, 64.0 MiB issued, 51.1 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -2035,7 +2036,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
 }
 
 /* cross_entropy over [2048, 4096]
- * from training.task; 25174016 bytes, 44040192 FLOPs per launch */
+ * from training.task; 16.0 KiB DRAM, 24.0 MiB issued, 44.0 MFLOP per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0) {

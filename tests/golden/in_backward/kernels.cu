@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -522,7 +523,7 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 }
 
 /* rope_table over [16, 16]
- * 3072 bytes, 768 FLOPs per launch */
+ * 2.06 KiB DRAM, 3.00 KiB issued, 768 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(64) rope_table_16x16(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -544,7 +545,7 @@ extern "C" __global__ void __launch_bounds__(64) rope_table_16x16(
 }
 
 /* embedding, rms_norm over [32, 64]
- * from model.vocab_size; 20608 bytes, 11264 FLOPs per launch */
+ * from model.vocab_size; 128 bytes DRAM, 20.1 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -584,7 +585,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64(
 }
 
 /* rope over [32, 64]
- * 34816 bytes, 12288 FLOPs per launch */
+ * 128 bytes DRAM, 34.0 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x64_of_192(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ k_q_rope_x) {
@@ -615,7 +616,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64_of_192(
 }
 
 /* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 20224 bytes, 69632 FLOPs per launch */
+ * from model.num_attention_heads; 128 bytes DRAM, 19.8 KiB issued, 69.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_16x2x32(
     const __nv_bfloat16 *__restrict__ q,
@@ -706,7 +707,7 @@ attention_forward_16x2x32(
 }
 
 /* add, rms_norm over [32, 64]
- * from model.hidden_size; 20608 bytes, 15360 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 20.1 KiB issued, 15.4 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -746,7 +747,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64(
 }
 
 /* swiglu over [32, 128]
- * from model.intermediate_size; 24576 bytes, 12288 FLOPs per launch */
+ * from model.intermediate_size; 0 bytes DRAM, 24.0 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_32x128(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -767,7 +768,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x128(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 20608 bytes, 21504 FLOPs per launch */
+ * from training.task; 132 bytes DRAM, 20.1 KiB issued, 21.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -806,7 +807,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, update_gate, add over [1, 32]
- * from training.task; 392 bytes, 64 FLOPs per launch */
+ * from training.task; 0 bytes DRAM, 392 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_update_gate_add_32(
     const float *__restrict__ loss_rows, const int *__restrict__ bad_step,
     float *__restrict__ step_loss, float *__restrict__ update_gate) {
@@ -825,7 +826,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_update_gate_add_32(
 }
 
 /* rates
- * 32 bytes, 0 FLOPs per launch */
+ * 0 bytes DRAM, 32 bytes issued per launch */
 extern "C" __global__ void __launch_bounds__(1) rates(
     const int *__restrict__ step, const float *__restrict__ lr, const int *__restrict__ applied,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2_sqrt,
@@ -842,7 +843,7 @@ extern "C" __global__ void __launch_bounds__(1) rates(
 }
 
 /* adamw over [rows, 1024]
- * 32772 bytes, 17792 FLOPs per row */
+ * 32772 bytes issued, 17792 FLOP per row */
 extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ lm_head_gradients,
     float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
@@ -894,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
 }
 
 /* rms_norm_weight_grad over [32, 64]
- * 9472 bytes, 6144 FLOPs per launch */
+ * 0 bytes DRAM, 9.25 KiB issued, 6.14 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x64(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad) {
@@ -924,7 +925,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x64(
 }
 
 /* rms_norm_grad over [32, 64]
- * 20480 bytes, 19456 FLOPs per launch */
+ * 0 bytes DRAM, 20.0 KiB issued, 19.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x64(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -958,7 +959,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x64(
 }
 
 /* adamw over [1, 1024]
- * 32772 bytes, 17792 FLOPs per launch */
+ * 0 bytes DRAM, 32.0 KiB issued, 17.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) adamw_1024(
     float *__restrict__ master, const float *__restrict__ vectors_gradients,
     float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
@@ -1009,7 +1010,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_1024(
 }
 
 /* swiglu_grad over [32, 128]
- * from model.intermediate_size; 40960 bytes, 36864 FLOPs per launch */
+ * from model.intermediate_size; 0 bytes DRAM, 40.0 KiB issued, 36.9 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x128_of_256(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -1038,7 +1039,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x128_of_256(
 }
 
 /* rms_norm_grad, add over [32, 64]
- * 24576 bytes, 21504 FLOPs per launch */
+ * 0 bytes DRAM, 24.0 KiB issued, 21.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x64(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -1083,7 +1084,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x64(
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 50944 bytes, 104448 FLOPs per launch */
+ * from model.num_attention_heads; 256 bytes DRAM, 49.8 KiB issued, 104 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_rope_16x2x32_of_192(
     const __nv_bfloat16 *__restrict__ q,
@@ -1195,7 +1196,7 @@ attention_backward_q_rope_16x2x32_of_192(
 }
 
 /* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
- * from model.num_attention_heads; 44800 bytes, 139264 FLOPs per launch */
+ * from model.num_attention_heads; 256 bytes DRAM, 43.8 KiB issued, 139 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_rope_16x2x32_of_192(
     const __nv_bfloat16 *__restrict__ q,
@@ -1330,7 +1331,7 @@ attention_backward_kv_rope_16x2x32_of_192(
 }
 
 /* embedding_grad (sort_places of template embedding_grad.cu)
- * from model.vocab_size; 384 bytes, 0 FLOPs per launch */
+ * from model.vocab_size; 128 bytes DRAM, 384 bytes issued per launch */
 extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
     const int *__restrict__ ids, int64_t *__restrict__ keys) {
     constexpr int TOKENS = 32, TILE = 32;
@@ -1356,7 +1357,7 @@ extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
 }
 
 /* embedding_grad (run_parts of template embedding_grad.cu)
- * from model.vocab_size; 14592 bytes, 64 FLOPs per launch */
+ * from model.vocab_size; 0 bytes DRAM, 14.2 KiB issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x64(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     float *__restrict__ partial) {
@@ -1385,7 +1386,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x64(
 }
 
 /* embedding_grad (run_sums of template embedding_grad.cu)
- * from model.vocab_size; 86528 bytes, 2048 FLOPs per launch */
+ * from model.vocab_size; 0 bytes DRAM, 84.5 KiB issued, 2.05 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x64(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     const float *__restrict__ partial, float *__restrict__ dw) {
@@ -1425,7 +1426,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x64(
 }
 
 /* sum, clip_factor, advance_step over [1, 1024]
- * from training.max_grad_norm; 6168 bytes, 1152 FLOPs per launch */
+ * from training.max_grad_norm; 0 bytes DRAM, 6.02 KiB issued, 1.15 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_advance_step_1024(
     const float *__restrict__ squares, int *__restrict__ step, int *__restrict__ bad_step,
     int *__restrict__ applied, float *__restrict__ step_loss, float *__restrict__ grad_norm,
@@ -1458,7 +1459,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_advance_step_1
 }
 
 /* embedding, rms_norm over [32, 64]
- * from model.vocab_size; 20480 bytes, 11264 FLOPs per launch */
+ * from model.vocab_size; 8.25 KiB DRAM, 20.0 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64_2_results(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -1494,7 +1495,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64_2_res
 }
 
 /* add, rms_norm over [32, 64]
- * from model.hidden_size; 20480 bytes, 15360 FLOPs per launch */
+ * from model.hidden_size; 128 bytes DRAM, 20.0 KiB issued, 15.4 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -1533,7 +1534,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_2_results(
 }
 
 /* add, rms_norm over [32, 64]
- * from model.hidden_size; 16384 bytes, 15360 FLOPs per launch */
+ * from model.hidden_size; 3.88 KiB DRAM, 16.0 KiB issued, 15.4 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -1569,7 +1570,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 12416 bytes, 12288 FLOPs per launch */
+ * from training.task; 260 bytes DRAM, 12.1 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows) {
@@ -1595,7 +1596,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs per launch */
+ * from training.task; 8 bytes DRAM, 260 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ eval_loss) {
     constexpr int THREADS = 32;

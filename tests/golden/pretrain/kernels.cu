@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -522,7 +523,7 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 }
 
 /* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs per launch */
+ * 1.03 KiB DRAM, 1.50 KiB issued, 384 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -544,7 +545,7 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 12416 bytes, 7168 FLOPs per launch */
+ * from model.vocab_size; 8.31 KiB DRAM, 12.1 KiB issued, 7.17 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -572,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
 }
 
 /* rope over [32, 32]
- * 17408 bytes, 6144 FLOPs per launch */
+ * 3.79 KiB DRAM, 17.0 KiB issued, 6.14 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x32_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ k_q_rope_x) {
@@ -603,7 +604,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32_of_96(
 }
 
 /* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 12032 bytes, 34816 FLOPs per launch */
+ * from model.num_attention_heads; 2.12 KiB DRAM, 11.8 KiB issued, 34.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -694,7 +695,7 @@ attention_forward_16x2x16(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 4.19 KiB DRAM, 10.1 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -724,7 +725,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* swiglu over [32, 48]
- * from model.intermediate_size; 9216 bytes, 4608 FLOPs per launch */
+ * from model.intermediate_size; 3.00 KiB DRAM, 9.00 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -743,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 20608 bytes, 21504 FLOPs per launch */
+ * from training.task; 136 bytes DRAM, 20.1 KiB issued, 21.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -782,7 +783,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs per launch */
+ * from training.task; 8 bytes DRAM, 260 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     constexpr int THREADS = 32;
@@ -797,7 +798,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 }
 
 /* rms_norm_weight_grad over [32, 32]
- * 4736 bytes, 3072 FLOPs per launch */
+ * 128 bytes DRAM, 4.62 KiB issued, 3.07 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
@@ -827,7 +828,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
 }
 
 /* add over [1, 32]
- * 384 bytes, 32 FLOPs per launch */
+ * 256 bytes DRAM, 384 bytes issued, 32 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) add_32(
     float *__restrict__ weight_grad, const float *__restrict__ weight_grad_part) {
     constexpr int ELEMENTS = 32;
@@ -845,7 +846,7 @@ extern "C" __global__ void __launch_bounds__(32) add_32(
 }
 
 /* rms_norm_grad over [32, 32]
- * 12288 bytes, 10240 FLOPs per launch */
+ * 2.00 KiB DRAM, 12.0 KiB issued, 10.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -871,7 +872,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
 }
 
 /* swiglu_grad over [32, 48]
- * from model.intermediate_size; 15360 bytes, 13824 FLOPs per launch */
+ * from model.intermediate_size; 6.00 KiB DRAM, 15.0 KiB issued, 13.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -898,7 +899,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 14336 bytes, 11264 FLOPs per launch */
+ * 2.00 KiB DRAM, 14.0 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -929,7 +930,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 27904 bytes, 52224 FLOPs per launch */
+ * from model.num_attention_heads; 256 bytes DRAM, 27.2 KiB issued, 52.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_rope_16x2x16_of_96(
     const __nv_bfloat16 *__restrict__ q,
@@ -1041,7 +1042,7 @@ attention_backward_q_rope_16x2x16_of_96(
 }
 
 /* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
- * from model.num_attention_heads; 23808 bytes, 69632 FLOPs per launch */
+ * from model.num_attention_heads; 4.08 KiB DRAM, 23.2 KiB issued, 69.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_rope_16x2x16_of_96(
     const __nv_bfloat16 *__restrict__ q,
@@ -1176,7 +1177,7 @@ attention_backward_kv_rope_16x2x16_of_96(
 }
 
 /* embedding_grad (sort_places of template embedding_grad.cu)
- * from model.vocab_size; 384 bytes, 0 FLOPs per launch */
+ * from model.vocab_size; 384 bytes DRAM, 384 bytes issued per launch */
 extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
     const int *__restrict__ ids, int64_t *__restrict__ keys) {
     constexpr int TOKENS = 32, TILE = 32;
@@ -1202,7 +1203,7 @@ extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
 }
 
 /* embedding_grad (run_parts of template embedding_grad.cu)
- * from model.vocab_size; 12416 bytes, 32 FLOPs per launch */
+ * from model.vocab_size; 128 bytes DRAM, 12.1 KiB issued, 32 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x32(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     float *__restrict__ partial) {
@@ -1231,7 +1232,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x32(
 }
 
 /* embedding_grad (run_sums of template embedding_grad.cu)
- * from model.vocab_size; 76160 bytes, 1024 FLOPs per launch */
+ * from model.vocab_size; 8.00 KiB DRAM, 74.4 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     const float *__restrict__ partial, float *__restrict__ dw) {
@@ -1271,7 +1272,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
+ * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, WORKERS = 64, LANES = 32, PARTS = 8,
@@ -1298,7 +1299,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
- * 266240 bytes, 65536 FLOPs per launch */
+ * 4.00 KiB DRAM, 260 KiB issued, 65.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     constexpr int ROWS = 64, COLS = 1024, PARTS = 32, LANES = 8;
@@ -1317,7 +1318,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 7720 bytes, 1536 FLOPs per launch */
+ * 68 bytes DRAM, 7.54 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -1362,7 +1363,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs per row */
+ * 34816 bytes issued, 16128 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -1409,7 +1410,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 12288 bytes, 7168 FLOPs per launch */
+ * from model.vocab_size; 4.19 KiB DRAM, 12.0 KiB issued, 7.17 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_results(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -1433,7 +1434,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 64 bytes DRAM, 10.0 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -1460,7 +1461,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 8192 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 1.81 KiB DRAM, 8.00 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -1483,7 +1484,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 12416 bytes, 12288 FLOPs per launch */
+ * from training.task; 260 bytes DRAM, 12.1 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows) {

@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -637,7 +638,7 @@ static __device__ __forceinline__ void block_absmax_body(
 }
 
 /* block_absmax over [8, 64]
- * from quantization.quant_type; 1056 bytes, 1536 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 1.03 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
     const __nv_bfloat16 *__restrict__ self_attn_k_proj_weight, float *__restrict__ absmax_whole) {
     block_absmax_body(self_attn_k_proj_weight, absmax_whole);
@@ -688,7 +689,7 @@ static __device__ __forceinline__ void quantize_4bit_body(
 }
 
 /* quantize_4bit over [1, 256]
- * from quantization.quant_type; 8576 bytes, 1536 FLOPs per launch */
+ * from quantization.quant_type; 316 bytes DRAM, 8.38 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
@@ -697,7 +698,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
 }
 
 /* mean over [1, 8]
- * from quantization.quant_type; 36 bytes, 40 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 36 bytes issued, 40 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_8(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
     constexpr int COLS = 8, THREADS = 32;
@@ -713,7 +714,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_8(
 }
 
 /* block_absmax over [1, 256]
- * from quantization.quant_type; 1156 bytes, 1024 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 1.13 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
@@ -772,7 +773,7 @@ static __device__ __forceinline__ void quantize_absmax_body(
 }
 
 /* quantize_absmax over [1, 8]
- * from quantization.quant_type; 312 bytes, 32 FLOPs per launch */
+ * from quantization.quant_type; 272 bytes DRAM, 312 bytes issued, 32 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
@@ -784,14 +785,14 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
 }
 
 /* block_absmax over [16, 64]
- * from quantization.quant_type; 2112 bytes, 3072 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 2.06 KiB issued, 3.07 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj_weight, float *__restrict__ absmax_whole) {
     block_absmax_body(self_attn_o_proj_weight, absmax_whole);
 }
 
 /* quantize_4bit over [1, 512]
- * from quantization.quant_type; 17152 bytes, 3072 FLOPs per launch */
+ * from quantization.quant_type; 512 bytes DRAM, 16.8 KiB issued, 3.07 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
@@ -800,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
 }
 
 /* mean over [1, 16]
- * from quantization.quant_type; 68 bytes, 48 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 68 bytes issued, 48 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_16(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
     constexpr int COLS = 16, THREADS = 32;
@@ -816,7 +817,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_16(
 }
 
 /* block_absmax over [1, 256]
- * from quantization.quant_type; 1156 bytes, 1024 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 1.13 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
@@ -836,7 +837,7 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
 }
 
 /* quantize_absmax over [1, 16]
- * from quantization.quant_type; 624 bytes, 64 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 624 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
@@ -848,14 +849,14 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
 }
 
 /* block_absmax over [24, 64]
- * from quantization.quant_type; 3168 bytes, 4608 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 3.09 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
     const __nv_bfloat16 *__restrict__ gate_proj_weight, float *__restrict__ absmax_whole) {
     block_absmax_body(gate_proj_weight, absmax_whole);
 }
 
 /* quantize_4bit over [1, 768]
- * from quantization.quant_type; 25728 bytes, 4608 FLOPs per launch */
+ * from quantization.quant_type; 768 bytes DRAM, 25.1 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
@@ -865,7 +866,7 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
 }
 
 /* mean over [1, 24]
- * from quantization.quant_type; 100 bytes, 56 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 100 bytes issued, 56 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_24(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
     constexpr int COLS = 24, THREADS = 32;
@@ -881,7 +882,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_24(
 }
 
 /* block_absmax over [1, 256]
- * from quantization.quant_type; 1156 bytes, 1024 FLOPs per launch */
+ * from quantization.quant_type; 4 bytes DRAM, 1.13 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
@@ -901,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
 }
 
 /* quantize_absmax over [1, 24]
- * from quantization.quant_type; 936 bytes, 96 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 936 bytes issued, 96 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
@@ -913,7 +914,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
 }
 
 /* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs per launch */
+ * 1.03 KiB DRAM, 1.50 KiB issued, 384 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -935,7 +936,7 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 }
 
 /* cast over [4, 32], one per slice (z) of the grid
- * from adapter.r; 768 bytes, 0 FLOPs per slice */
+ * from adapter.r; 768 bytes DRAM, 768 bytes issued per slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -952,7 +953,7 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32(
 }
 
 /* scale over [32, 4], one per slice (z) of the grid
- * from adapter.r; 768 bytes, 128 FLOPs per slice */
+ * from adapter.r; 768 bytes DRAM, 768 bytes issued, 128 FLOP per slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -972,7 +973,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
 }
 
 /* cast over [4, 48], one per slice (z) of the grid
- * from adapter.r; 1152 bytes, 0 FLOPs per slice */
+ * from adapter.r; 1.12 KiB DRAM, 1.12 KiB issued per slice */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -992,7 +993,7 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 12288 bytes, 7168 FLOPs per launch */
+ * from model.vocab_size; 128 bytes DRAM, 12.0 KiB issued, 7.17 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -1044,7 +1045,7 @@ static __device__ __forceinline__ void decode_4bit_body(
 }
 
 /* decode_4bit over [16, 64]
- * from quantization.quant_type; 8320 bytes, 1280 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 8.12 KiB issued, 1.28 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1073,7 +1074,7 @@ static __device__ __forceinline__ void copy_body(
 }
 
 /* copy over [32, 8]
- * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 1.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(32) copy_32x8_of_40(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
     struct Sizes {
@@ -1109,7 +1110,7 @@ static __device__ __forceinline__ void decode_4bit_body_2(
 }
 
 /* decode_4bit over [8, 64]
- * from quantization.quant_type; 4160 bytes, 640 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 4.06 KiB issued, 640 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1119,7 +1120,7 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
 }
 
 /* rope over [32, 24]
- * 13056 bytes, 4608 FLOPs per launch */
+ * 128 bytes DRAM, 12.8 KiB issued, 4.61 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) rope_32x24(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ q_k_rope_x) {
@@ -1150,7 +1151,7 @@ extern "C" __global__ void __launch_bounds__(192) rope_32x24(
 }
 
 /* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 12032 bytes, 34816 FLOPs per launch */
+ * from model.num_attention_heads; 128 bytes DRAM, 11.8 KiB issued, 34.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -1241,7 +1242,7 @@ attention_forward_16x2x16(
 }
 
 /* decode_4bit over [16, 64]
- * from quantization.quant_type; 8320 bytes, 1280 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 8.12 KiB issued, 1.28 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1251,7 +1252,7 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 10.1 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -1281,7 +1282,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* decode_4bit over [24, 64]
- * from quantization.quant_type; 12480 bytes, 1920 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 12.2 KiB issued, 1.92 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1291,7 +1292,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
 }
 
 /* swiglu, low_rank_matmul (pointwise_low_rank_matmul of template low_rank_matmul_mma.cu)
- * from adapter.r; 11264 bytes, 29184 FLOPs per launch */
+ * from adapter.r; 0 bytes DRAM, 11.0 KiB issued, 29.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256, 4)
 swiglu_low_rank_matmul_32x48x8_of_56(
     const __nv_bfloat16 *__restrict__ a, __nv_bfloat16 *__restrict__ u,
@@ -1324,7 +1325,7 @@ swiglu_low_rank_matmul_32x48x8_of_56(
 }
 
 /* decode_4bit over [24, 64]
- * from quantization.quant_type; 12480 bytes, 1920 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 12.2 KiB issued, 1.92 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1337,7 +1338,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
 }
 
 /* copy over [32, 8]
- * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 1.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(32) copy_32x8_of_56(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
     struct Sizes {
@@ -1347,7 +1348,7 @@ extern "C" __global__ void __launch_bounds__(32) copy_32x8_of_56(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 10.1 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
@@ -1375,7 +1376,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 20608 bytes, 21504 FLOPs per launch */
+ * from training.task; 132 bytes DRAM, 20.1 KiB issued, 21.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -1414,7 +1415,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs per launch */
+ * from training.task; 0 bytes DRAM, 260 bytes issued, 64 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     constexpr int THREADS = 32;
@@ -1429,7 +1430,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 }
 
 /* rms_norm_grad over [32, 32]
- * 12288 bytes, 10240 FLOPs per launch */
+ * 0 bytes DRAM, 12.0 KiB issued, 10.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -1455,7 +1456,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 }
 
 /* decode_4bit over [24, 64]
- * from quantization.quant_type; 12480 bytes, 1920 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 12.2 KiB issued, 1.92 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
@@ -1465,7 +1466,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
 }
 
 /* copy over [8, 48]
- * from quantization.quant_type; 1536 bytes, 0 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 1.50 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(64) copy_8x48(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
     constexpr int ELEMENTS = 384;
@@ -1482,7 +1483,7 @@ extern "C" __global__ void __launch_bounds__(64) copy_8x48(
 }
 
 /* swiglu_grad over [32, 48]
- * from model.intermediate_size; 15360 bytes, 13824 FLOPs per launch */
+ * from model.intermediate_size; 0 bytes DRAM, 15.0 KiB issued, 13.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -1509,7 +1510,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 14336 bytes, 11264 FLOPs per launch */
+ * 0 bytes DRAM, 14.0 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -1540,7 +1541,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
 }
 
 /* attention_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 19200 bytes, 52224 FLOPs per launch */
+ * from model.num_attention_heads; 128 bytes DRAM, 18.8 KiB issued, 52.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -1650,7 +1651,7 @@ attention_backward_q_16x2x16(
 }
 
 /* attention_grad (backward_kv of template attention_mma.cu)
- * from model.num_attention_heads; 9984 bytes, 69632 FLOPs per launch */
+ * from model.num_attention_heads; 128 bytes DRAM, 9.75 KiB issued, 69.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -1783,7 +1784,7 @@ attention_backward_kv_16x2x16(
 }
 
 /* rope_grad over [32, 16]
- * 7680 bytes, 2048 FLOPs per launch */
+ * 128 bytes DRAM, 7.50 KiB issued, 2.05 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
@@ -1813,7 +1814,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
 }
 
 /* rope_grad over [32, 32]
- * 15360 bytes, 4096 FLOPs per launch */
+ * 128 bytes DRAM, 15.0 KiB issued, 4.10 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
@@ -1858,14 +1859,14 @@ static __device__ __forceinline__ void copy_body_2(
 }
 
 /* copy over [8, 32]
- * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
+ * from quantization.quant_type; 0 bytes DRAM, 1.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(32) copy_8x32(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
     copy_body_2(below, weight_decoded_below);
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 14336 bytes, 11264 FLOPs per launch */
+ * 0 bytes DRAM, 14.0 KiB issued, 11.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ input_layernorm_rstd,
@@ -1894,7 +1895,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 27904 bytes, 52224 FLOPs per launch */
+ * from model.num_attention_heads; 256 bytes DRAM, 27.2 KiB issued, 52.2 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_rope_16x2x16_of_40(
     const __nv_bfloat16 *__restrict__ q,
@@ -2006,7 +2007,7 @@ attention_backward_q_rope_16x2x16_of_40(
 }
 
 /* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
- * from model.num_attention_heads; 14336 bytes, 69632 FLOPs per launch */
+ * from model.num_attention_heads; 256 bytes DRAM, 14.0 KiB issued, 69.6 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_rope_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -2141,7 +2142,7 @@ attention_backward_kv_rope_16x2x16(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs per row, 262144 bytes more per launch */
+ * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, WORKERS = 64, LANES = 32, PARTS = 8,
@@ -2168,7 +2169,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
- * 266240 bytes, 65536 FLOPs per launch */
+ * 0 bytes DRAM, 260 KiB issued, 65.5 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     constexpr int ROWS = 64, COLS = 1024, PARTS = 32, LANES = 8;
@@ -2187,7 +2188,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 7720 bytes, 1536 FLOPs per launch */
+ * 0 bytes DRAM, 7.54 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -2232,7 +2233,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs per row */
+ * 34816 bytes issued, 16128 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -2279,7 +2280,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 64 bytes DRAM, 10.0 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -2306,7 +2307,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 64 bytes DRAM, 10.0 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_results(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
@@ -2331,7 +2332,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 8192 bytes, 9216 FLOPs per launch */
+ * from model.hidden_size; 1.81 KiB DRAM, 8.00 KiB issued, 9.22 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -2354,7 +2355,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 12416 bytes, 12288 FLOPs per launch */
+ * from training.task; 260 bytes DRAM, 12.1 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows) {
@@ -2380,7 +2381,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 }
 
 /* add over [32, 32]
- * from adapter.r; 8192 bytes, 1024 FLOPs per launch */
+ * from adapter.r; 0 bytes DRAM, 8.00 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     const float *__restrict__ self_attn_q_proj_delta,
@@ -2399,7 +2400,7 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32(
 }
 
 /* copy over [16, 32]
- * from model.num_attention_heads; 2048 bytes, 0 FLOPs per launch */
+ * from model.num_attention_heads; 0 bytes DRAM, 2.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(64) copy_16x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_base) {
@@ -2407,7 +2408,7 @@ extern "C" __global__ void __launch_bounds__(64) copy_16x32(
 }
 
 /* copy over [32, 32]
- * from model.num_attention_heads; 4096 bytes, 0 FLOPs per launch */
+ * from model.num_attention_heads; 0 bytes DRAM, 4.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(128) copy_32x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_o_proj_base) {
@@ -2415,14 +2416,14 @@ extern "C" __global__ void __launch_bounds__(128) copy_32x32(
 }
 
 /* copy over [48, 32]
- * from model.intermediate_size; 6144 bytes, 0 FLOPs per launch */
+ * from model.intermediate_size; 0 bytes DRAM, 6.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(192) copy_48x32(
     const __nv_bfloat16 *__restrict__ weight_decoded, __nv_bfloat16 *__restrict__ gate_proj_base) {
     copy_body_2(weight_decoded, gate_proj_base);
 }
 
 /* add over [32, 48]
- * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
+ * from adapter.r; 0 bytes DRAM, 12.0 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x48(
     const __nv_bfloat16 *__restrict__ weight_decoded, const float *__restrict__ down_proj_delta,
     __nv_bfloat16 *__restrict__ down_proj_merged) {

@@ -3,15 +3,16 @@
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
  * kinds and their shape; the spec key that the first op comes from, unless that has
- * its default value; and the bytes that the threads request from memory and the
- * FLOPs, of one launch. Parameters are named after the values of the kernel's first
+ * its default value or half of the kernels come from it; and of the first launch,
+ * DRAM bytes, issued bytes, which its threads request and caches partly have, and
+ * FLOPs, as in plan.txt. Parameters are named after the values of the kernel's first
  * launch, which in a loop of program.c is that of the first round; program.c may have
  * shorter names for them. A kernel that is filled into a template has the template's
  * names, and its shape in its own name. NAME_v is what was loaded from NAME, NAME_value
  * a single number, NAME_row one of a row, NAME_j one of an element, NAME_rounded one
  * that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant).
+ * says what differs (_v2: constants, or the formula, of the same kinds and operands).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
@@ -27,7 +28,7 @@
 #include "runtime/kernel.cuh"
 
 /* image_input over [1, 512]
- * from model.image_size; 2048 bytes, 1536 FLOPs per launch */
+ * from model.image_size; 512 bytes DRAM, 2.00 KiB issued, 1.54 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(64) image_input_512(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, __nv_bfloat16 *__restrict__ images) {
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
 }
 
 /* relu, relu_mask over [8, 64]
- * from model.hidden_size; 2112 bytes, 0 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 2.06 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(64) relu_relu_mask_8x64(
     const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu,
     uint8_t *__restrict__ relu_mask) {
@@ -68,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(64) relu_relu_mask_8x64(
 }
 
 /* cross_entropy, cross_entropy_grad over [8, 10]
- * from training.task; 3424 bytes, 1488 FLOPs per launch */
+ * from training.task; 36 bytes DRAM, 3.34 KiB issued, 1.49 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_8x10(
     const __nv_bfloat16 *__restrict__ biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -104,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 8]
- * from training.task; 164 bytes, 40 FLOPs per launch */
+ * from training.task; 0 bytes DRAM, 164 bytes issued, 40 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_8(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     constexpr int COLS = 8, THREADS = 32;
@@ -121,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
 }
 
 /* column_sum over [8, 10]
- * from model.hidden_size; 200 bytes, 80 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 200 bytes issued, 80 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
     constexpr int COLS = 10, ROWS_PER_WORKER = 8, LANES = 5, PARTS = 51, THREADS = 255;
@@ -145,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
 }
 
 /* relu_grad_masked, column_sum over [8, 64]
- * from model.hidden_size; 2368 bytes, 512 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 2.31 KiB issued, 512 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_8x64(
     const uint8_t *__restrict__ relu_mask, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
@@ -178,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_8x
 }
 
 /* sum_squares over [6, 1024]
- * 28672 bytes, 12288 FLOPs per launch */
+ * 0 bytes DRAM, 28.0 KiB issued, 12.3 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const float *__restrict__ piece, float *__restrict__ columns) {
     constexpr int COLS = 1024, COLUMN_BLOCKS = 4, ROWS_PER_WORKER = 6, LANES = 32, PARTS = 8,
@@ -204,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
 }
 
 /* sum over [1, 1024]
- * 4100 bytes, 1024 FLOPs per launch */
+ * 0 bytes DRAM, 4.00 KiB issued, 1.02 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
     constexpr int THREADS = 128;
@@ -221,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 }
 
 /* clip_factor, rates, advance_step
- * 72 bytes, 4 FLOPs per launch */
+ * 0 bytes DRAM, 72 bytes issued, 4 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -256,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs per row */
+ * 34816 bytes issued, 16128 FLOP per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ piece, const float *__restrict__ gradient_piece,
     float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
@@ -303,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* relu over [8, 64]
- * from model.hidden_size; 2048 bytes, 0 FLOPs per launch */
+ * from model.hidden_size; 0 bytes DRAM, 2.00 KiB issued per launch */
 extern "C" __global__ void __launch_bounds__(64) relu_8x64(
     const __nv_bfloat16 *__restrict__ biased, __nv_bfloat16 *__restrict__ relu) {
     const int i = threadIdx.x * 8;
@@ -318,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(64) relu_8x64(
 }
 
 /* cross_entropy, topk_hits over [8, 10]
- * from training.task; 2304 bytes, 992 FLOPs per launch */
+ * from training.task; 132 bytes DRAM, 2.25 KiB issued, 992 FLOP per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_topk_hits_8x10(
     const __nv_bfloat16 *__restrict__ biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
