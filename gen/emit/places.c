@@ -541,15 +541,21 @@ static const Value *find_member(const Places *places, const Series *f, int numbe
     return NULL;
 }
 
+/* Whether any buffer is called like the member with that number. */
+static bool is_named(const Naming *n, const Series *f, int number) {
+    const char *text = arena_printf(n->arena, "%d", number);
+    return number >= 0 && is_taken(n, upper_text(n->arena, with_range(n->arena, f->pattern, text)));
+}
+
 /* Adds members that no loop uses to a series which goes on in them at the same distance. */
-static void lengthen(Arena *arena, const Places *places, Series *f) {
+static void lengthen(const Naming *n, Series *f) {
     for (int side = 0; side < 2 && f->step; side++)
         for (;;) {
             int number = side ? f->number + f->count : f->number - 1;
-            const Value *v = find_member(places, f, number);
+            const Value *v = is_named(n, f, number) ? find_member(n->out, f, number) : NULL;
             if (!v)
                 break;
-            Members all = united(arena, f, &(Members){f->pattern, number, 1, &v});
+            Members all = united(n->arena, f, &(Members){f->pattern, number, 1, &v});
             f->members = all.values;
             f->member = all.values[0];
             f->number = all.number;
@@ -589,7 +595,7 @@ Places places_of(Arena *arena, const Plan *plan) {
         name_blocks_places(&n, &out.blocks[e]);
     }
     for (int i = 0; i < out.series_count; i++)
-        lengthen(arena, &out, &out.series[i]);
+        lengthen(&n, &out.series[i]);
     find_within(arena, &out);
     share_functions(arena, plan, out.blocks);
     return out;
