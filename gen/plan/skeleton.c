@@ -124,8 +124,7 @@ int skeleton_rows_at_once(const Kernel *k) {
         return 1;
     for (int i = 0; i < k->body->count; i++)
         loads += is_row_load(k, i);
-    bool many = skeleton_rows_per_worker(k, k->rows) >= 2 * ROWS_AT_ONCE * k->parts;
-    return loads == 1 && many ? ROWS_AT_ONCE : 1;
+    return loads == 1 ? ROWS_AT_ONCE : 1;
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */

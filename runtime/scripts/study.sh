@@ -142,9 +142,15 @@ reported_steps() {
     [ ! -f "$1" ] || awk -F '[:,]' '/^  "(first_step|steps)":/ { last += $2 } END { print last + 0 }' "$1"
 }
 
-# unmeasured STEPS: whether a run of so many of the wanted steps has no iteration time, which leaves out the
-# first step.
-unmeasured() { [ "$1" -lt "$wanted" ] && [ "$1" -lt 2 ]; }
+# measuring POINT: prints how many steps a run needs for its measurements. The iteration time leaves out the
+# first step and those of the profiling window, before which there are start_step others.
+measuring() {
+    awk -F ' = ' '/^\[/ { table = $1 } table == "[profiling]" { key[$1] = $2 }
+        END { print 2 + (key["enabled"] == "true" ? key["start_step"] + key["steps"] : 0) }' "$1/spec.toml"
+}
+
+# unmeasured POINT STEPS: whether a run that took only so many of the wanted steps lacks measurements.
+unmeasured() { [ "$2" -lt "$wanted" ] && [ "$2" -lt "$(measuring "$1")" ]; }
 
 # own_steps REPORT: prints how many steps a run took itself, after the one that it resumed from.
 own_steps() { sed -n 's/^  "steps": \([0-9]*\).*/\1/p' "$1" 2>/dev/null; }
@@ -195,7 +201,7 @@ run_once() {
     if [ -f "$point/interrupted" ] && [ -n "$(ls "$point/out$end/checkpoints" 2>/dev/null)" ]; then
         resume=--resume
         saved=$(saved_steps "$point/out$end")
-        ! unmeasured $((wanted - ${saved:-0})) || { say_unmeasured "$saved"; resume=; }
+        ! unmeasured "$point" $((wanted - ${saved:-0})) || { say_unmeasured "$saved"; resume=; }
     fi
     [ "$resume" ] || rm -rf "$point/out$end"
     stamp "$point" "$*" >"$point/interrupted"
@@ -237,7 +243,7 @@ run_point() {
         # A run by hand, with another --steps, replaces the results, as does one that resumed near its end.
         steps=$(reported_steps "$point/out$end/report.json")
         own=$(own_steps "$point/out$end/report.json")
-        if [ "$steps" != "$wanted" ] || unmeasured "$own"; then
+        if [ "$steps" != "$wanted" ] || unmeasured "$point" "$own"; then
             if [ "$steps" = "$wanted" ]; then
                 say_unmeasured "$steps"
             elif [ "$steps" ]; then

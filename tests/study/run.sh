@@ -764,6 +764,18 @@ unmeasured_points_start_over() {
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 && [ "$(grep -c ': finished before$' $work/cut.log)" -eq 2 ]
 }
 
+# What is left after the checkpoint of step 8 ends in the profiling window, whose steps have no iteration time.
+profiled_points_start_over() {
+    rm -rf $cut
+    "$gen" $work/cut.toml --set training.steps=12 --set checkpoint.interval=4 --set checkpoint.keep_latest_k=3 \
+        --set profiling.enabled=true --set profiling.start_step=1 --set profiling.steps=5 -o $cut &&
+        runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
+    mv $cut/seed1/finished $cut/seed1/interrupted && rm -r $cut/seed1/out/report.json $cut/seed1/out/checkpoints/step_12 &&
+        runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
+    says " seed1: had 8 of 12 steps but no measurements, starts over: finished" $work/cut.log &&
+        ! says '"median": null' $cut/seed1/out/report.json
+}
+
 # A signal to make run alone reaches the program.
 signal_to_a_run() {
     runtime/scripts/run.sh --program $cut/seed2 >$work/cut.log 2>&1 &
@@ -802,6 +814,7 @@ attempt "a signal to a run" signal_to_a_run
 attempt "a signal to a study" signal_to_a_study INT
 attempt "interrupted points go on" interrupted_points_go_on
 attempt "points without measurements start over" unmeasured_points_start_over
+attempt "profiled points start over" profiled_points_start_over
 attempt "killed points go on" killed_points_go_on
 attempt "crashed points have failed" crashed_points_have_failed
 

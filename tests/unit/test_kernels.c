@@ -202,7 +202,7 @@ static void test_sums_fill_the_device(void **state) {
         assert_int_equal(skeleton_blocks_together(&nine), 512 / nine.threads);
         four.workers = 1;
         assert_int_equal(skeleton_blocks_together(&four), 0);
-        assert_int_equal(skeleton_rows_at_once(&one), cols < 32 ? 1 : 4); /* 512 rows for 256 to 8 parts */
+        assert_int_equal(skeleton_rows_at_once(&one), 4);
         assert_int_equal(skeleton_rows_at_once(&four), 1);
         one.rows = 0; /* an argument */
         assert_int_equal(skeleton_rows_at_once(&one), 1);

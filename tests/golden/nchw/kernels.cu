@@ -591,6 +591,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 2;
     Vec<float, 2> total = {};
+#pragma unroll 4
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * COLS + col);
 #pragma unroll

@@ -131,6 +131,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 2;
     Vec<float, 2> total = {};
+#pragma unroll 4
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<__nv_bfloat16, 2> biased_grad_v = load_vec<2>(biased_grad + row * COLS + col);
 #pragma unroll
@@ -190,6 +191,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = (column_block * LANES + lane) * 8;
     Vec<float, 8> total = {};
+#pragma unroll 4
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 8> piece_v = load_vec<8>(piece + row * COLS + col);
 #pragma unroll

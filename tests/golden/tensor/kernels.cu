@@ -979,6 +979,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = (column_block * LANES + lane) * 4;
     Vec<float, 4> total = {};
+#pragma unroll 4
     for (int row = first + part; row < end; row += PARTS) {
         const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * COLS + col);
 #pragma unroll
