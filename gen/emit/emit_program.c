@@ -132,11 +132,12 @@ static void put_conventions(const Emit *e) {
         sb_puts(e->out,
                 " * In a function that a loop calls, * in a name stands for the number, such as the "
                 "layer,\n"
-                " * and {layer-1} for the number before.\n"
-                " * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and "
-                "LAYERS_X_BACKWARD(i)\n"
-                " * where backward has X if that is elsewhere; a buffer without (i) is the same one in "
-                "each call.\n");
+                " * and {layer-1} for the one before.\n"
+                " * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where "
+                "backward has\n"
+                " * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as "
+                "any\n"
+                " * second one of a name. A buffer without (i) is the same one in each call.\n");
     for (const char *line = e->plan->program->naming; line && *line; line = strchr(line, '\n') + 1)
         sb_printf(e->out, " * %.*s\n", (int)strcspn(line, "\n"), line);
     sb_puts(e->out, " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by "
@@ -217,8 +218,9 @@ static void put_gemm(const Emit *e, int index) {
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
     Cost work = launch_work(e->plan, launch);
     put_users(e, launch->ops[0]->name, index);
-    sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
-              work.flops);
+    Arena *arena = e->plan->program->arena;
+    sb_printf(e->out, "     * %s, %s per launch */\n", size_text(arena, work.issued_bytes),
+              flops_text(arena, work.flops));
     sb_printf(e->out, "    GEMM(%s,\n", g->name);
     sb_printf(e->out, "        .m = %lld, .n = %lld, .k = %lld,\n", (long long)g->m,
               (long long)g->n, (long long)g->k);

@@ -270,18 +270,20 @@ static bool has_name(const TrainState *s, const char *name) {
     return false;
 }
 
-/* Names a section of several modules after what these have in common, if no other section has more
- * of that: "layer2" for layer2.0 to layer2.3. The first other one that has only vectors: "vectors". */
+/* Names a section of several modules after what these have in common, if no other section has that
+ * name or like parameters with that in theirs: "layer2" for layer2.0 to layer2.3. The first other one
+ * that has only vectors: "vectors". */
 static void name_section(const RunLayout *l, Section *s) {
     const char *name;
     size_t length;
     if (!find_common(l, s, &name, &length))
         return;
     bool vectors = has_vectors_only(l, s);
+    const char *common = vectors ? "vectors" : NULL;
     if (length > 0 && !lacks(l, s, name, length))
-        s->name = arena_printf(l->p->arena, "%.*s%s", (int)length, name, vectors ? ".vectors" : "");
-    else if (vectors && !has_name(&l->p->train, "vectors"))
-        s->name = "vectors";
+        common = arena_printf(l->p->arena, "%.*s%s", (int)length, name, vectors ? ".vectors" : "");
+    if (common && !has_name(&l->p->train, common))
+        s->name = common;
 }
 
 /* ADAPTER if the run has only adapters, else WEIGHT. */

@@ -142,11 +142,12 @@ reported_steps() {
     [ ! -f "$1" ] || awk -F '[:,]' '/^  "(first_step|steps)":/ { last += $2 } END { print last + 0 }' "$1"
 }
 
-# measuring POINT: prints how many steps a run needs for its measurements. The iteration time leaves out the
-# first step and those of the profiling window, before which there are start_step others.
+# measuring POINT: prints how many steps a run needs for its measurements: its profiling window, and a step with an
+# iteration time, which neither the first step nor those of the window have. start_step others precede the window.
 measuring() {
     awk -F ' = ' '/^\[/ { table = $1 } table == "[profiling]" { key[$1] = $2 }
-        END { print 2 + (key["enabled"] == "true" ? key["start_step"] + key["steps"] : 0) }' "$1/spec.toml"
+        END { print key["enabled"] == "true" ? key["start_step"] + key["steps"] + (key["start_step"] < 2) : 2 }' \
+        "$1/spec.toml"
 }
 
 # unmeasured POINT STEPS: whether a run that took only so many of the wanted steps lacks measurements.
@@ -165,7 +166,7 @@ saved_steps() {
 }
 
 # say_unmeasured STEPS: says why a point starts over.
-say_unmeasured() { printf 'had %s of %s steps but no measurements, starts over: ' "$1" "$wanted"; }
+say_unmeasured() { printf 'had %s of %s steps but not all measurements, starts over: ' "$1" "$wanted"; }
 
 # modules_of FOLDER: for each module of a point, or of its stages, prints a hash of what it is compiled from,
 # and its path.

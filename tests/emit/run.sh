@@ -427,7 +427,8 @@ test_messages_follow_their_plan() {
     head -n 1 "$work/messages" | grep -q '^lora on ' && grep -q ': warning: the plan needs ' "$work/messages"
 }
 
-# Full training that clips its gradients keeps them all; the hint says how to do without, and that helps.
+# Full training that clips its gradients keeps them all, and does not fit; the hint is to have an adapter. Without
+# clipping it fits too.
 test_gradients_that_do_not_fit() {
     set -- specs/h100/llama3_8b_lora_r16.toml --set adapter.type=none --set optimizer.state=int8 --plan
     ! emit "$@" && grep -q 'hint: .*(adapter.type)' "$work/stderr" &&

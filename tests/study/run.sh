@@ -758,7 +758,7 @@ unmeasured_points_start_over() {
         says '"steps": 0' $cut/seed2/out/report.json || return
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
     for seed in 1 2; do
-        says " seed$seed: had 14 of 14 steps but no measurements, starts over: finished in [0-9]* s\$" $work/cut.log &&
+        says " seed$seed: had 14 of 14 steps but not all measurements, starts over: finished in [0-9]* s\$" $work/cut.log &&
             says '"first_step": 0' $cut/seed$seed/out/report.json || return
     done
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 && [ "$(grep -c ': finished before$' $work/cut.log)" -eq 2 ]
@@ -772,7 +772,7 @@ profiled_points_start_over() {
         runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
     mv $cut/seed1/finished $cut/seed1/interrupted && rm -r $cut/seed1/out/report.json $cut/seed1/out/checkpoints/step_12 &&
         runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
-    says " seed1: had 8 of 12 steps but no measurements, starts over: finished" $work/cut.log &&
+    says " seed1: had 8 of 12 steps but not all measurements, starts over: finished" $work/cut.log &&
         ! says '"median": null' $cut/seed1/out/report.json
 }
 

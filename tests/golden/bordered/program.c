@@ -17,9 +17,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
  * names of what they hold: W_sB is [W|sB], W_A is [W;A].
@@ -149,210 +150,210 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.v_k_q_proj.u
-     * 5120 bytes, 49152 FLOPs per launch */
+     * 5.00 KiB, 49.2 kFLOP per launch */
     GEMM(gemm_32x24x32_nt_a56_b56_c56,
         .m = 32, .n = 24, .k = 32,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_k_v_proj.y
-     * 14848 bytes, 229376 FLOPs per launch */
+     * 14.5 KiB, 229 kFLOP per launch */
     GEMM(gemm_32x64x56_nt,
         .m = 32, .n = 64, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.u
-     * 3072 bytes, 16384 FLOPs per launch */
+     * 3.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nt_a40_b40_c40,
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.y
-     * 7168 bytes, 81920 FLOPs per launch */
+     * 7.00 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nt,
         .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.up_gate_proj.u
-     * 4096 bytes, 32768 FLOPs per launch */
+     * 4.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a48_b48_c48,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_up_proj.y
-     * 18432 bytes, 294912 FLOPs per launch */
+     * 18.0 KiB, 295 kFLOP per launch */
     GEMM(gemm_32x96x48_nt,
         .m = 32, .n = 96, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 96,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.y
-     * 9216 bytes, 114688 FLOPs per launch */
+     * 9.00 KiB, 115 kFLOP per launch */
     GEMM(gemm_32x32x56_nt,
         .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x64x32_nt,
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x32x64_nn,
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b56,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.v
-     * 3072 bytes, 16384 FLOPs per launch */
+     * 3.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn_a40_b56_c40,
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 56, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad
-     * 4096 bytes, 12288 FLOPs per launch */
+     * 4.00 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_4x48x32_tn_a40_b56,
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 9472 bytes, 122880 FLOPs per launch */
+     * 9.25 KiB, 123 kFLOP per launch */
     GEMM(gemm_32x48x40_nn_b56,
         .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.up_proj.lora_B.weight.grad, and others
-     * 4096 bytes, 12288 FLOPs per launch */
+     * 4.00 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_48x4x32_tn_a112_b48,
         .m = 48, .n = 4, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.up_gate_proj.v
-     * 10240 bytes, 98304 FLOPs per launch */
+     * 10.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x16x96_nn_a112_b48_c112,
         .m = 32, .n = 16, .k = 96,
         .lda = 112, .ldb = 48, .ldc = 112,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad, and others
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn_a112_b48,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 16384 bytes, 229376 FLOPs per launch */
+     * 16.0 KiB, 229 kFLOP per launch */
     GEMM(gemm_32x32x112_nn_b48,
         .m = 32, .n = 32, .k = 112,
         .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b40,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.v
-     * 3072 bytes, 16384 FLOPs per launch */
+     * 3.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn_a40_b40_c40,
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.lora_A.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn_a40_b40,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.grad
-     * 7168 bytes, 81920 FLOPs per launch */
+     * 7.00 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nn_b40,
         .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad, and others
-     * 1536 bytes, 4096 FLOPs per launch */
+     * 1.50 KiB, 4.10 kFLOP per launch */
     GEMM(gemm_16x4x32_tn_a88_b56,
         .m = 16, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_k_q_proj.v
-     * 8704 bytes, 98304 FLOPs per launch */
+     * 8.50 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x24x64_nn_a88_b56_c88,
         .m = 32, .n = 24, .k = 64,
         .lda = 88, .ldb = 56, .ldc = 88,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad, and others
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn_a88_b56,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a88_b56,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 13312 bytes, 180224 FLOPs per launch */
+     * 13.0 KiB, 180 kFLOP per launch */
     GEMM(gemm_32x32x88_nn_b56,
         .m = 32, .n = 32, .k = 88,
         .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.delta, and others
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nn,
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.k_proj.delta, and others
-     * 2816 bytes, 4096 FLOPs per launch */
+     * 2.75 KiB, 4.10 kFLOP per launch */
     GEMM(gemm_16x32x4_nn,
         .m = 16, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_proj.delta, and others
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_48x32x4_nn,
         .m = 48, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.delta
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x48x4_nn,
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,

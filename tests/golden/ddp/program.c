@@ -120,161 +120,161 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_proj.u
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nt_a40_b40_c40,
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.y
-     * 14336 bytes, 81920 FLOPs per launch */
+     * 14.0 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nt_c48,
         .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.k_proj
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a40_c48,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_proj
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a40,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_proj, and others
-     * 16384 bytes, 98304 FLOPs per launch */
+     * 16.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nt,
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.u
-     * 8704 bytes, 24576 FLOPs per launch */
+     * 8.50 KiB, 24.6 kFLOP per launch */
     GEMM(gemm_32x8x48_nt_a56_b56_c56,
         .m = 32, .n = 8, .k = 48,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.y
-     * 18432 bytes, 114688 FLOPs per launch */
+     * 18.0 KiB, 115 kFLOP per launch */
     GEMM(gemm_32x32x56_nt,
         .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head
-     * 20480 bytes, 131072 FLOPs per launch */
+     * 20.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x64x32_nt,
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad
-     * 20480 bytes, 131072 FLOPs per launch */
+     * 20.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x32x64_nn,
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad
-     * 5632 bytes, 8192 FLOPs per launch */
+     * 5.50 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b56_add,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0),
     /* model.layers.*.mlp.down_proj.v
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn_a40_b56_c40,
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 56, .ldc = 40,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad
-     * 8192 bytes, 12288 FLOPs per launch */
+     * 8.00 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_4x48x32_tn_a40_b56_add,
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.mlp.act.grad
-     * 18944 bytes, 122880 FLOPs per launch */
+     * 18.5 KiB, 123 kFLOP per launch */
     GEMM(gemm_32x48x40_nn_b56,
         .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 16384 bytes, 98304 FLOPs per launch */
+     * 16.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 20480 bytes, 98304 FLOPs per launch */
+     * 20.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn_add,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.grad
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn,
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.1.input_layernorm.grad
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn,
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.1.input_layernorm.grad
-     * 12288 bytes, 32768 FLOPs per launch */
+     * 12.0 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn_add,
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
-     * 5632 bytes, 8192 FLOPs per launch */
+     * 5.50 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b40_add,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.v
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn_a40_b40_c40,
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad
-     * 5632 bytes, 8192 FLOPs per launch */
+     * 5.50 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn_a40_b40_add,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.1.input_layernorm.grad
-     * 18432 bytes, 81920 FLOPs per launch */
+     * 18.0 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nn_b40_add,
         .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 40, .ldc = 32,

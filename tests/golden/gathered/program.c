@@ -16,9 +16,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 2 processes, one per device, each with its own batches.
@@ -119,112 +120,112 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_k_v_proj
-     * 73400320 bytes, 51539607552 FLOPs per launch */
+     * 70.0 MiB, 51.5 GFLOP per launch */
     GEMM(gemm_8192x3072x1024_nt,
         .m = 8192, .n = 3072, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 3072,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj
-     * 35651584 bytes, 17179869184 FLOPs per launch */
+     * 34.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_8192x1024x1024_nt,
         .m = 8192, .n = 1024, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_up_proj
-     * 167772160 bytes, 137438953472 FLOPs per launch */
+     * 160 MiB, 137 GFLOP per launch */
     GEMM(gemm_8192x8192x1024_nt,
         .m = 8192, .n = 8192, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 8192,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj
-     * 92274688 bytes, 68719476736 FLOPs per launch */
+     * 88.0 MiB, 68.7 GFLOP per launch */
     GEMM(gemm_8192x1024x4096_nt,
         .m = 8192, .n = 1024, .k = 4096,
         .transpose_b = true, .lda = 4096, .ldb = 4096, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head.chunk.*
-     * 29360128 bytes, 17179869184 FLOPs per launch */
+     * 28.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_2048x4096x1024_nt,
         .m = 2048, .n = 4096, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head.weight.grad.chunk.0
-     * 37748736 bytes, 17179869184 FLOPs per launch */
+     * 36.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_4096x1024x2048_tn,
         .m = 4096, .n = 1024, .k = 2048,
         .transpose_a = true, .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad.chunk.*
-     * 29360128 bytes, 17179869184 FLOPs per launch */
+     * 28.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_2048x1024x4096_nn,
         .m = 2048, .n = 1024, .k = 4096,
         .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head.weight.grad.chunk.*
-     * 54525952 bytes, 17179869184 FLOPs per launch */
+     * 52.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_4096x1024x2048_tn_add,
         .m = 4096, .n = 1024, .k = 2048,
         .transpose_a = true, .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.mlp.down_proj.weight.grad
-     * 100663296 bytes, 68719476736 FLOPs per launch */
+     * 96.0 MiB, 68.7 GFLOP per launch */
     GEMM(gemm_1024x4096x8192_tn,
         .m = 1024, .n = 4096, .k = 8192,
         .transpose_a = true, .lda = 1024, .ldb = 4096, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 92274688 bytes, 68719476736 FLOPs per launch */
+     * 88.0 MiB, 68.7 GFLOP per launch */
     GEMM(gemm_8192x4096x1024_nn,
         .m = 8192, .n = 4096, .k = 1024,
         .lda = 1024, .ldb = 4096, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_up_proj.weight.grad
-     * 184549376 bytes, 137438953472 FLOPs per launch */
+     * 176 MiB, 137 GFLOP per launch */
     GEMM(gemm_8192x1024x8192_tn,
         .m = 8192, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 8192, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 167772160 bytes, 137438953472 FLOPs per launch */
+     * 160 MiB, 137 GFLOP per launch */
     GEMM(gemm_8192x1024x8192_nn,
         .m = 8192, .n = 1024, .k = 8192,
         .lda = 8192, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj.weight.grad
-     * 37748736 bytes, 17179869184 FLOPs per launch */
+     * 36.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_1024x1024x8192_tn,
         .m = 1024, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.grad
-     * 35651584 bytes, 17179869184 FLOPs per launch */
+     * 34.0 MiB, 17.2 GFLOP per launch */
     GEMM(gemm_8192x1024x1024_nn,
         .m = 8192, .n = 1024, .k = 1024,
         .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad
-     * 79691776 bytes, 51539607552 FLOPs per launch */
+     * 76.0 MiB, 51.5 GFLOP per launch */
     GEMM(gemm_3072x1024x8192_tn,
         .m = 3072, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 3072, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 73400320 bytes, 51539607552 FLOPs per launch */
+     * 70.0 MiB, 51.5 GFLOP per launch */
     GEMM(gemm_8192x1024x3072_nn,
         .m = 8192, .n = 1024, .k = 3072,
         .lda = 3072, .ldb = 1024, .ldc = 1024,

@@ -16,9 +16,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -106,84 +107,84 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_k_v_proj
-     * 40960 bytes, 786432 FLOPs per launch */
+     * 40.0 KiB, 786 kFLOP per launch */
     GEMM(gemm_32x192x64_nt,
         .m = 32, .n = 192, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 192,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj, and others
-     * 16384 bytes, 262144 FLOPs per launch */
+     * 16.0 KiB, 262 kFLOP per launch */
     GEMM(gemm_32x64x64_nt,
         .m = 32, .n = 64, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_up_proj
-     * 53248 bytes, 1048576 FLOPs per launch */
+     * 52.0 KiB, 1.05 MFLOP per launch */
     GEMM(gemm_32x256x64_nt,
         .m = 32, .n = 256, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 256,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj
-     * 28672 bytes, 524288 FLOPs per launch */
+     * 28.0 KiB, 524 kFLOP per launch */
     GEMM(gemm_32x64x128_nt,
         .m = 32, .n = 64, .k = 128,
         .transpose_b = true, .lda = 128, .ldb = 128, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head.weight.grad, and others
-     * 24576 bytes, 262144 FLOPs per launch */
+     * 24.0 KiB, 262 kFLOP per launch */
     GEMM(gemm_64x64x32_tn,
         .m = 64, .n = 64, .k = 32,
         .transpose_a = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad, and others
-     * 16384 bytes, 262144 FLOPs per launch */
+     * 16.0 KiB, 262 kFLOP per launch */
     GEMM(gemm_32x64x64_nn,
         .m = 32, .n = 64, .k = 64,
         .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.weight.grad
-     * 45056 bytes, 524288 FLOPs per launch */
+     * 44.0 KiB, 524 kFLOP per launch */
     GEMM(gemm_64x128x32_tn,
         .m = 64, .n = 128, .k = 32,
         .transpose_a = true, .lda = 64, .ldb = 128, .ldc = 128,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 28672 bytes, 524288 FLOPs per launch */
+     * 28.0 KiB, 524 kFLOP per launch */
     GEMM(gemm_32x128x64_nn,
         .m = 32, .n = 128, .k = 64,
         .lda = 64, .ldb = 128, .ldc = 128,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_up_proj.weight.grad
-     * 86016 bytes, 1048576 FLOPs per launch */
+     * 84.0 KiB, 1.05 MFLOP per launch */
     GEMM(gemm_256x64x32_tn,
         .m = 256, .n = 64, .k = 32,
         .transpose_a = true, .lda = 256, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 53248 bytes, 1048576 FLOPs per launch */
+     * 52.0 KiB, 1.05 MFLOP per launch */
     GEMM(gemm_32x64x256_nn,
         .m = 32, .n = 64, .k = 256,
         .lda = 256, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad
-     * 65536 bytes, 786432 FLOPs per launch */
+     * 64.0 KiB, 786 kFLOP per launch */
     GEMM(gemm_192x64x32_tn,
         .m = 192, .n = 64, .k = 32,
         .transpose_a = true, .lda = 192, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 40960 bytes, 786432 FLOPs per launch */
+     * 40.0 KiB, 786 kFLOP per launch */
     GEMM(gemm_32x64x192_nn,
         .m = 32, .n = 64, .k = 192,
         .lda = 192, .ldb = 64, .ldc = 64,

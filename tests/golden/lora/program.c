@@ -17,9 +17,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -120,203 +121,203 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_proj
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt_c48,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.u
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_nt,
         .m = 32, .n = 4, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.lora_B
-     * 9216 bytes, 8192 FLOPs per launch */
+     * 9.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nt_c48_add,
         .m = 32, .n = 32, .k = 4,
         .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0),
     /* model.layers.*.self_attn.k_proj
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_c48,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_proj
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_proj, and others
-     * 16384 bytes, 98304 FLOPs per launch */
+     * 16.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nt,
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj
-     * 16384 bytes, 98304 FLOPs per launch */
+     * 16.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nt,
         .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.u
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x4x48_nt,
         .m = 32, .n = 4, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_B
-     * 9216 bytes, 8192 FLOPs per launch */
+     * 9.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nt_add,
         .m = 32, .n = 32, .k = 4,
         .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0),
     /* lm_head
-     * 20480 bytes, 131072 FLOPs per launch */
+     * 20.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x64x32_nt,
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad
-     * 20480 bytes, 131072 FLOPs per launch */
+     * 20.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x32x64_nn,
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad, and others
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.u.grad, and others
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_nn,
         .m = 32, .n = 4, .k = 32,
         .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_4x48x32_tn,
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x48x4_nn,
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 22528 bytes, 98304 FLOPs per launch */
+     * 22.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nn_add,
         .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 16384 bytes, 98304 FLOPs per launch */
+     * 16.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 20480 bytes, 98304 FLOPs per launch */
+     * 20.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn_add,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.grad
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn,
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn,
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 12288 bytes, 32768 FLOPs per launch */
+     * 12.0 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn_a48_add,
         .m = 32, .n = 32, .k = 16,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a48,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 48, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.u.grad
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_nn_a48,
         .m = 32, .n = 4, .k = 32,
         .lda = 48, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 9216 bytes, 8192 FLOPs per launch */
+     * 9.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nn_add,
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.input_layernorm.grad
-     * 16384 bytes, 65536 FLOPs per launch */
+     * 16.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn_a48_add,
         .m = 32, .n = 32, .k = 32,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.delta
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nn,
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.delta
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x48x4_nn_scaled,
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,

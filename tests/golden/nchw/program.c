@@ -95,7 +95,7 @@ enum {
 
 static const RtGemm gemms[] = {
     /* conv2
-     * 32384 bytes, 76800 FLOPs per launch */
+     * 31.6 KiB, 76.8 kFLOP per launch */
     GEMM(gemm_12x100x8_nn_batch4,
         .m = 12, .n = 100, .k = 8,
         .lda = 8, .ldb = 100, .ldc = 100,
@@ -103,49 +103,49 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* fc1
-     * 24320 bytes, 38400 FLOPs per launch */
+     * 23.8 KiB, 38.4 kFLOP per launch */
     GEMM(gemm_4x16x300_nt_bias,
         .m = 4, .n = 16, .k = 300,
         .transpose_b = true, .lda = 300, .ldb = 300, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0, .bias = true),
     /* fc2
-     * 760 bytes, 768 FLOPs per launch */
+     * 760 bytes, 768 FLOP per launch */
     GEMM(gemm_4x6x16_nt_bias,
         .m = 4, .n = 6, .k = 16,
         .transpose_b = true, .lda = 16, .ldb = 16, .ldc = 6,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0, .bias = true),
     /* fc2.weight.grad
-     * 736 bytes, 768 FLOPs per launch */
+     * 736 bytes, 768 FLOP per launch */
     GEMM(gemm_6x16x4_tn,
         .m = 6, .n = 16, .k = 4,
         .transpose_a = true, .lda = 6, .ldb = 16, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* relu2.grad
-     * 736 bytes, 768 FLOPs per launch */
+     * 736 bytes, 768 FLOP per launch */
     GEMM(gemm_4x16x6_nn,
         .m = 4, .n = 16, .k = 6,
         .lda = 6, .ldb = 16, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* fc1.weight.grad
-     * 24256 bytes, 38400 FLOPs per launch */
+     * 23.7 KiB, 38.4 kFLOP per launch */
     GEMM(gemm_16x300x4_tn,
         .m = 16, .n = 300, .k = 4,
         .transpose_a = true, .lda = 16, .ldb = 300, .ldc = 300,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* flatten1.grad
-     * 24256 bytes, 38400 FLOPs per launch */
+     * 23.7 KiB, 38.4 kFLOP per launch */
     GEMM(gemm_4x300x16_nn,
         .m = 4, .n = 300, .k = 16,
         .lda = 16, .ldb = 300, .ldc = 300,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* relu1.grad
-     * 32384 bytes, 76800 FLOPs per launch */
+     * 31.6 KiB, 76.8 kFLOP per launch */
     GEMM(gemm_8x100x12_tn_batch4,
         .m = 8, .n = 100, .k = 12,
         .transpose_a = true, .lda = 8, .ldb = 100, .ldc = 100,

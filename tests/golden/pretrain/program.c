@@ -16,9 +16,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"
@@ -110,112 +111,112 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_k_v_proj
-     * 14336 bytes, 196608 FLOPs per launch */
+     * 14.0 KiB, 197 kFLOP per launch */
     GEMM(gemm_32x96x32_nt,
         .m = 32, .n = 96, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 96,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj
-     * 6144 bytes, 65536 FLOPs per launch */
+     * 6.00 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_proj, and others
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nt,
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nt,
         .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x64x32_nt,
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.embed_tokens.weight.grad
-     * 22528 bytes, 131072 FLOPs per launch */
+     * 22.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_64x32x32_tn_add,
         .m = 64, .n = 32, .k = 32,
         .transpose_a = true, .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.norm.grad
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x32x64_nn,
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.weight.grad
-     * 17408 bytes, 98304 FLOPs per launch */
+     * 17.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_tn_add,
         .m = 32, .n = 48, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.mlp.act.grad
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nn,
         .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.up_proj.weight.grad, and others
-     * 17408 bytes, 98304 FLOPs per launch */
+     * 17.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_48x32x32_tn_add,
         .m = 48, .n = 32, .k = 32,
         .transpose_a = true, .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 10240 bytes, 98304 FLOPs per launch */
+     * 10.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn_add,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.o_proj.weight.grad
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_tn_add,
         .m = 32, .n = 32, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.grad
-     * 6144 bytes, 65536 FLOPs per launch */
+     * 6.00 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn,
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad
-     * 32768 bytes, 196608 FLOPs per launch */
+     * 32.0 KiB, 197 kFLOP per launch */
     GEMM(gemm_96x32x32_tn_add,
         .m = 96, .n = 32, .k = 32,
         .transpose_a = true, .lda = 96, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.input_layernorm.grad
-     * 14336 bytes, 196608 FLOPs per launch */
+     * 14.0 KiB, 197 kFLOP per launch */
     GEMM(gemm_32x32x96_nn,
         .m = 32, .n = 32, .k = 96,
         .lda = 96, .ldb = 32, .ldc = 32,

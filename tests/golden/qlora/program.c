@@ -17,9 +17,10 @@
  * each operand and result once per launch, or what its threads request (plan.txt's issued bytes)
  * where that is less; plan.txt's DRAM bytes are at most these.
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
- * and {layer-1} for the number before.
- * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h, and LAYERS_X_BACKWARD(i)
- * where backward has X if that is elsewhere; a buffer without (i) is the same one in each call.
+ * and {layer-1} for the one before.
+ * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
+ * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
+ * second one of a name. A buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
  * names of what they hold: W_sB is [W|sB], W_A is [W;A].
@@ -191,161 +192,161 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.*.self_attn.q_proj.u
-     * 3072 bytes, 16384 FLOPs per launch */
+     * 3.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nt_a40_c40,
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.y
-     * 7168 bytes, 81920 FLOPs per launch */
+     * 7.00 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nt_c48,
         .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.k_proj
-     * 4096 bytes, 32768 FLOPs per launch */
+     * 4.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a40_c48,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.v_proj
-     * 4096 bytes, 32768 FLOPs per launch */
+     * 4.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a40,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 16,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.self_attn.o_proj
-     * 6144 bytes, 65536 FLOPs per launch */
+     * 6.00 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.gate_proj, and others
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x48x32_nt,
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.y
-     * 9216 bytes, 114688 FLOPs per launch */
+     * 9.00 KiB, 115 kFLOP per launch */
     GEMM(gemm_32x32x56_nt,
         .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* lm_head
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x64x32_nt,
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad
-     * 10240 bytes, 131072 FLOPs per launch */
+     * 10.0 KiB, 131 kFLOP per launch */
     GEMM(gemm_32x32x64_nn,
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b56,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.v, and others
-     * 3072 bytes, 16384 FLOPs per launch */
+     * 3.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn_a40_c40,
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 8, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad
-     * 4096 bytes, 12288 FLOPs per launch */
+     * 4.00 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_4x48x32_tn_a40_b56,
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.act.grad
-     * 9472 bytes, 122880 FLOPs per launch */
+     * 9.25 KiB, 123 kFLOP per launch */
     GEMM(gemm_32x48x40_nn,
         .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 8192 bytes, 98304 FLOPs per launch */
+     * 8.00 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.post_attention_layernorm.grad
-     * 10240 bytes, 98304 FLOPs per launch */
+     * 10.0 KiB, 98.3 kFLOP per launch */
     GEMM(gemm_32x32x48_nn_add,
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.grad
-     * 6144 bytes, 65536 FLOPs per launch */
+     * 6.00 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn,
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 4096 bytes, 32768 FLOPs per launch */
+     * 4.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn,
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 6144 bytes, 32768 FLOPs per launch */
+     * 6.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nn_add,
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x4x32_tn_a40_b40,
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad
-     * 2816 bytes, 8192 FLOPs per launch */
+     * 2.75 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_4x32x32_tn_a40_b40,
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.input_layernorm.grad
-     * 9216 bytes, 81920 FLOPs per launch */
+     * 9.00 KiB, 81.9 kFLOP per launch */
     GEMM(gemm_32x32x40_nn_add,
         .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.*.self_attn.q_proj.delta
-     * 5120 bytes, 8192 FLOPs per launch */
+     * 5.00 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x32x4_nn,
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.delta
-     * 7424 bytes, 12288 FLOPs per launch */
+     * 7.25 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x48x4_nn,
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,

@@ -70,42 +70,42 @@ enum {
 
 static const RtGemm gemms[] = {
     /* layers.*
-     * 10368 bytes, 65536 FLOPs per launch */
+     * 10.1 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_8x64x64_nt_bias,
         .m = 8, .n = 64, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0, .bias = true),
     /* layers.2
-     * 2484 bytes, 10240 FLOPs per launch */
+     * 2.43 KiB, 10.2 kFLOP per launch */
     GEMM(gemm_8x10x64_nt_bias,
         .m = 8, .n = 10, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 10,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0, .bias = true),
     /* layers.2.weight.grad
-     * 3744 bytes, 10240 FLOPs per launch */
+     * 3.66 KiB, 10.2 kFLOP per launch */
     GEMM(gemm_10x64x8_tn,
         .m = 10, .n = 64, .k = 8,
         .transpose_a = true, .lda = 10, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* layers.1.relu.grad
-     * 2464 bytes, 10240 FLOPs per launch */
+     * 2.41 KiB, 10.2 kFLOP per launch */
     GEMM(gemm_8x64x10_nn,
         .m = 8, .n = 64, .k = 10,
         .lda = 10, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* layers.*.weight.grad
-     * 18432 bytes, 65536 FLOPs per launch */
+     * 18.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_64x64x8_tn,
         .m = 64, .n = 64, .k = 8,
         .transpose_a = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* layers.0.relu.grad
-     * 10240 bytes, 65536 FLOPs per launch */
+     * 10.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_8x64x64_nn,
         .m = 8, .n = 64, .k = 64,
         .lda = 64, .ldb = 64, .ldc = 64,

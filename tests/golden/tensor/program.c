@@ -130,161 +130,161 @@ enum {
 
 static const RtGemm gemms[] = {
     /* model.layers.0.self_attn.q_proj.u, and others
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nt_b48_c48,
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.self_attn.k_proj
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nt_a48,
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 48, .ldb = 32, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.self_attn.q_v_proj.y
-     * 13824 bytes, 73728 FLOPs per launch */
+     * 13.5 KiB, 73.7 kFLOP per launch */
     GEMM(gemm_32x24x48_nt,
         .m = 32, .n = 24, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.self_attn.o_proj
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x32x16_nt,
         .m = 32, .n = 32, .k = 16,
         .transpose_b = true, .lda = 16, .ldb = 16, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.gate_proj, and others
-     * 10240 bytes, 49152 FLOPs per launch */
+     * 10.0 KiB, 49.2 kFLOP per launch */
     GEMM(gemm_32x24x32_nt,
         .m = 32, .n = 24, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.u
-     * 4864 bytes, 12288 FLOPs per launch */
+     * 4.75 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x8x24_nt_b32_c32,
         .m = 32, .n = 8, .k = 24,
         .transpose_b = true, .lda = 24, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.y, and others
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nt,
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.norm.grad
-     * 12288 bytes, 65536 FLOPs per launch */
+     * 12.0 KiB, 65.5 kFLOP per launch */
     GEMM(gemm_32x32x32_nn,
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_tn_b32,
         .m = 32, .n = 8, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 32, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.u.grad
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_32x8x32_nn,
         .m = 32, .n = 8, .k = 32,
         .lda = 32, .ldb = 8, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad
-     * 4864 bytes, 12288 FLOPs per launch */
+     * 4.75 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_8x24x32_tn,
         .m = 8, .n = 24, .k = 32,
         .transpose_a = true, .lda = 8, .ldb = 24, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.lora_dropout.grad
-     * 4864 bytes, 12288 FLOPs per launch */
+     * 4.75 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x24x8_nn,
         .m = 32, .n = 24, .k = 8,
         .lda = 8, .ldb = 24, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.act.grad
-     * 13312 bytes, 49152 FLOPs per launch */
+     * 13.0 KiB, 49.2 kFLOP per launch */
     GEMM(gemm_32x24x32_nn_b32_add,
         .m = 32, .n = 24, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.0.post_attention_layernorm.grad
-     * 10240 bytes, 49152 FLOPs per launch */
+     * 10.0 KiB, 49.2 kFLOP per launch */
     GEMM(gemm_32x32x24_nn,
         .m = 32, .n = 32, .k = 24,
         .lda = 24, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.post_attention_layernorm.grad
-     * 14336 bytes, 49152 FLOPs per launch */
+     * 14.0 KiB, 49.2 kFLOP per launch */
     GEMM(gemm_32x32x24_nn_add,
         .m = 32, .n = 32, .k = 24,
         .lda = 24, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0),
     /* model.layers.0.self_attn.grad
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nn,
         .m = 32, .n = 16, .k = 32,
         .lda = 32, .ldb = 16, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad
-     * 2304 bytes, 4096 FLOPs per launch */
+     * 2.25 KiB, 4.10 kFLOP per launch */
     GEMM(gemm_8x8x32_tn_b48,
         .m = 8, .n = 8, .k = 32,
         .transpose_a = true, .lda = 8, .ldb = 48, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.self_attn.v_proj.u.grad
-     * 2304 bytes, 4096 FLOPs per launch */
+     * 2.25 KiB, 4.10 kFLOP per launch */
     GEMM(gemm_32x8x8_nn,
         .m = 32, .n = 8, .k = 8,
         .lda = 8, .ldb = 8, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.self_attn.v_proj.lora_A.weight.grad, and others
-     * 6144 bytes, 16384 FLOPs per launch */
+     * 6.00 KiB, 16.4 kFLOP per launch */
     GEMM(gemm_8x32x32_tn,
         .m = 8, .n = 32, .k = 32,
         .transpose_a = true, .lda = 8, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad
-     * 3584 bytes, 8192 FLOPs per launch */
+     * 3.50 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_16x8x32_tn_b48,
         .m = 16, .n = 8, .k = 32,
         .transpose_a = true, .lda = 16, .ldb = 48, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.self_attn.q_proj.u.grad
-     * 3584 bytes, 8192 FLOPs per launch */
+     * 3.50 KiB, 8.19 kFLOP per launch */
     GEMM(gemm_32x8x16_nn,
         .m = 32, .n = 8, .k = 16,
         .lda = 16, .ldb = 8, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
     /* model.layers.0.self_attn.v_q_proj.u
-     * 8192 bytes, 32768 FLOPs per launch */
+     * 8.00 KiB, 32.8 kFLOP per launch */
     GEMM(gemm_32x16x32_nt_a48_b48_c48,
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.0.mlp.down_proj.u
-     * 4864 bytes, 12288 FLOPs per launch */
+     * 4.75 KiB, 12.3 kFLOP per launch */
     GEMM(gemm_32x8x24_nt_a32_b32_c32,
         .m = 32, .n = 8, .k = 24,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
