@@ -117,7 +117,7 @@ mutant mask_in_an_epilogue gen/pass/relu_masks.c \
 mutant mask_in_an_epilogue_of_a_pool gen/pass/relu_masks.c \
     '|| op_is(maker, TRAIT_WINDOWS)' '' build/unit/test_relu_masks
 mutant mask_that_holds_a_result gen/pass/recompute_turns.c \
-    'op->kind == OP_relu_mask || ' '' build/unit/test_relu_masks
+    ' || asked[op->out[k]->storage->id]' ' || (asked == NULL)' build/unit/test_relu_masks
 mutant mask_of_parts_of_bytes gen/graph/ops_pointwise.c \
     'value_cols(y) % mask_run(y) == 0 && ' '' build/unit/test_relu_masks
 mutant rope_not_undone gen/templates/attention_rope.cuh \

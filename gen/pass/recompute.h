@@ -42,7 +42,7 @@ typedef struct Recomputation {
     Graph *graph;
     Op **ops;
     int op_count, storage_count;
-    bool *forward; /* the loss depends on the op, so it always reads the originals */
+    bool *forward; /* the op is of forward, so it always reads the originals */
     Writers *writers;
     bool *repeatable; /* running its writers again later gives the same bits */
     bool *read_after; /* by an op that is not forward */

@@ -14,17 +14,22 @@ static void add_writer(Recomputation *r, int storage, Op *op) {
     w->ops[w->count++] = op;
 }
 
-/* Marks the ops that the loss depends on, from the graph's end to its start, and masks, which forward
- * makes although only backward reads them. */
+/* Marks the ops that the loss depends on, from the graph's end to its start, and those that forward
+ * makes for backward alone, as masks. */
 static void find_forward(Recomputation *r) {
     bool *needed = arena_array(r->program->arena, (size_t)r->storage_count, sizeof *needed);
+    bool *in_backward = arena_array(r->program->arena, (size_t)r->storage_count, sizeof *in_backward);
     needed[r->program->loss_of_micro_step->storage->id] = true;
     for (int i = r->op_count - 1; i >= 0; i--) {
         const Op *op = r->ops[i];
+        const bool *asked = op->phase == PHASE_FORWARD ? in_backward : needed;
         for (int k = 0; k < op->out_count; k++)
-            r->forward[i] |= op->kind == OP_relu_mask || needed[op->out[k]->storage->id];
-        for (int k = 0; r->forward[i] && k < op->in_count; k++)
-            needed[op->in[k]->storage->id] |= op->in[k]->role == ROLE_ACTIVATION;
+            r->forward[i] |= needed[op->out[k]->storage->id] || asked[op->out[k]->storage->id];
+        for (int k = 0; k < op->in_count; k++) {
+            bool activation = op->in[k]->role == ROLE_ACTIVATION;
+            needed[op->in[k]->storage->id] |= activation && r->forward[i];
+            in_backward[op->in[k]->storage->id] |= activation && op->phase == PHASE_BACKWARD;
+        }
     }
 }
 
