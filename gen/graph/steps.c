@@ -50,7 +50,8 @@ bool step_reduces_row(StepKind kind) {
 bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
 bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
 bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
-bool step_shares(const Step *s) { return s->col_map == COL_DIVIDE || s->col_map == COL_PACKED; }
+static bool map_shares(ColMap map) { return map == COL_DIVIDE || map == COL_PACKED; }
+bool step_shares(const Step *s) { return map_shares(s->col_map); }
 bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
 
 Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
@@ -109,8 +110,7 @@ static bool map_is_half(ColMap map) { return map == COL_FIRST_HALF || map == COL
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
     bool rows = value_rows(v) > 1 && row_index<0, cols = value_cols(v)> 1;
     ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
-    bool shares = map == COL_DIVIDE || map == COL_PACKED;
-    int64_t shared = shares ? period : 1, halves = map_is_half(map) ? 2 : 1;
+    int64_t shared = map_shares(map) ? period : 1, halves = map_is_half(map) ? 2 : 1;
     ENSURE(!cols || map == COL_MODULO || value_cols(v) * shared == body->cols * halves,
            "%s has other columns than its kernel", v->name);
     Level own = rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);

@@ -323,22 +323,15 @@ static bool registers_fit(const Program *p, const Body *body) {
     return bytes <= MOST_REGISTER_BYTES;
 }
 
-/* Only the FLAT skeleton can address the elements of a value with another shape. */
+/* Only the FLAT skeleton can address the elements of a value with another shape. And one thread must
+ * have all columns of a run whose numbers share a byte that it stores. */
 static bool shapes_fit(const Program *p, const Body *body) {
-    Kernel k = {.body = body, .real = p->real};
-    skeleton_choose(p, &k, false);
-    for (int i = 0; i < body->count; i++)
-        if (body->steps[i].col_map == COL_RESHAPED && k.skeleton != SKELETON_FLAT)
-            return false;
-    return true;
-}
-
-/* Whether one thread has all columns of a run whose numbers share a byte. */
-static bool packs_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
+        if (s->col_map == COL_RESHAPED && k.skeleton != SKELETON_FLAT)
+            return false;
         if (s->kind == STEP_STORE && s->col_map == COL_PACKED && k.vector % s->period)
             return false;
     }
@@ -362,7 +355,7 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
         return NULL;
     bool fits = writes_are_safe(joined) && sums_alike(p, first, joined) &&
                 sums_alike(p, second, joined) && pointers_fit(joined) && scalars_fit(joined) &&
-                shapes_fit(p, joined) && packs_fit(p, joined) && registers_fit(p, joined);
+                shapes_fit(p, joined) && registers_fit(p, joined);
     return fits ? joined : NULL;
 }
 
