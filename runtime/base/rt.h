@@ -254,6 +254,12 @@ struct Rt {
     RtMeasured measured;
 };
 
+/* The step that is under way, from 1; after the last one no other begins. */
+static inline int64_t step_under_way(const Rt *rt) {
+    const bool over = rt->step > 0 && rt->step >= rt->options.steps;
+    return rt->step + !over;
+}
+
 /* Rows of data that all ranks and cards together take in one step. */
 static inline int64_t rows_per_step(const Rt *rt) {
     const RtTraining *training = &rt->program->training;

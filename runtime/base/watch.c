@@ -38,15 +38,9 @@ static struct {
 
 /* ---- the rank's state -------------------------------------------------------------------------- */
 
-/* After the last step no other begins. */
-static long long step_of(const Rt *rt) {
-    const bool over = rt->step > 0 && rt->step >= rt->options.steps;
-    return rt->step + !over;
-}
-
 static void post(const Rt *rt, bool waiting) {
     WatchPost *mine = watch.mine;
-    mine->step = step_of(rt);
+    mine->step = step_under_way(rt);
     mine->waiting = waiting;
     watch.since_ms = waiting ? rt_now_ms() : 0;
 }
@@ -266,7 +260,7 @@ void watch_post_init(WatchPost *mine) {
 
 void watch_share(const Rt *rt, WatchPost *posts, const int *here) {
     WatchPost *mine = &posts[rt->local_rank];
-    mine->step = step_of(rt);
+    mine->step = step_under_way(rt);
     mine->waiting = true;
     mine->alive_ms = rt_now_ms();
     rt_before_failing(watch_leaving);

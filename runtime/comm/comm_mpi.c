@@ -68,7 +68,7 @@ bool mpi_close(Rt *rt) {
         if ((rt)->comm->call != 0)                                                               \
             rt_fail("%s of step %lld: MPI lost another rank; continue from the last checkpoint " \
                     "with --resume",                                                             \
-                    what, (long long)(rt)->step + 1);                                            \
+                    what, (long long)step_under_way(rt));                                            \
         watch_leave(rt);                                                                         \
     } while (0)
 

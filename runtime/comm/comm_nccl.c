@@ -80,7 +80,7 @@ static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *w
     pthread_mutex_unlock(&in_use);
     watch_leave(rt);
     if (result != NCCL_OK)
-        rt_fail("%s of step %lld: NCCL reports %s: %s", what, (long long)rt->step + 1,
+        rt_fail("%s of step %lld: NCCL reports %s: %s", what, (long long)step_under_way(rt),
                 nccl.GetErrorString(result), nccl.GetLastError(comm));
 }
 
