@@ -33,11 +33,12 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * reads x and writes y. Without a template, ROWS and COLS are the shape that the\n"
         " * comment gives; in a template, tile.COLUMNS are the columns of its result. STRIDE is\n"
         " * the distance between a matrix's rows, if it is not COLS; NAME_STRIDE, that of NAME,\n"
-        " * if a kernel has several. A block has WARPS rows, one per warp; or it is a worker,\n"
-        " * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A\n"
-        " * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row\n"
-        " * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean\n"
-        " * is over COUNT numbers. */\n"
+        " * if a kernel has several or one element is for several columns: for PER_BYTE of a\n"
+        " * mask, for a RUN of others. A block has WARPS rows, one per warp; or it\n"
+        " * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES\n"
+        " * threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's\n"
+        " * pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window\n"
+        " * reads. A mean is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

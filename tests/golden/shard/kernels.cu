@@ -20,11 +20,12 @@
  * reads x and writes y. Without a template, ROWS and COLS are the shape that the
  * comment gives; in a template, tile.COLUMNS are the columns of its result. STRIDE is
  * the distance between a matrix's rows, if it is not COLS; NAME_STRIDE, that of NAME,
- * if a kernel has several. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * if a kernel has several or one element is for several columns: for PER_BYTE of a
+ * mask, for a RUN of others. A block has WARPS rows, one per warp; or it
+ * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES
+ * threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's
+ * pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window
+ * reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* image_input over [1, 512]
