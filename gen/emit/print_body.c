@@ -53,24 +53,29 @@ static void print_head(Printer *p) {
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
-static void print_flat_index(Printer *p, bool row, bool col) {
+/* Declares the index of the thread's first element, and ends threads without one: an index from which on
+ * there are none is `total`. */
+static void print_flat_thread(Printer *p, const char *name, const char *end, int64_t total) {
     const Kernel *k = p->kernel;
-    int64_t total = p->body->rows * p->body->cols;
     const char *block = p->is_long ? "static_cast<int64_t>(blockIdx.x)" : "blockIdx.x";
     const char *thread =
         arena_printf(p->arena, "%s * %s + threadIdx.x", block, extent(p, "THREADS", k->threads));
     if (total > 1 && total <= (int64_t)k->threads * k->vector && k->rows)
         thread = "threadIdx.x";
     if (k->vector == 1)
-        put(p, "const %s i = %s;", index_type(p), thread);
+        put(p, "const %s %s = %s;", index_type(p), name, thread);
     else if (!strchr(thread, ' '))
-        put(p, "const %s i = %s * %d;", index_type(p), thread, k->vector);
+        put(p, "const %s %s = %s * %d;", index_type(p), name, thread, k->vector);
     else
-        put(p, "const %s i = (%s) * %d;", index_type(p), thread, k->vector);
+        put(p, "const %s %s = (%s) * %d;", index_type(p), name, thread, k->vector);
     if (!k->rows)
-        put(p, "if (i >= rows * COLS)\n        return;");
+        put(p, "if (%s >= rows * COLS)\n        return;", name);
     else if (total % ((int64_t)k->threads * k->vector))
-        put(p, "if (i >= %s)\n        return;", extent(p, "ELEMENTS", total));
+        put(p, "if (%s >= %s)\n        return;", name, extent(p, end, total));
+}
+
+static void print_flat_index(Printer *p, bool row, bool col) {
+    print_flat_thread(p, "i", "ELEMENTS", p->body->rows * p->body->cols);
     if (row && col)
         put(p, "const %s row = i / COLS, col = i %% COLS;", index_type(p));
     else if (row)
@@ -79,14 +84,47 @@ static void print_flat_index(Printer *p, bool row, bool col) {
         put(p, "const %s col = i %% COLS;", index_type(p));
 }
 
-/* The index is printed last but goes first, because it declares only the parts that are used. */
-static void print_flat_kernel(Printer *p) {
-    StrBuf *out = p->out, inner = {0};
-    p->out = &inner;
-    p->col = p->linear ? "i" : "col";
+static void print_flat_elements(Printer *p) {
     print_row_scope(p, 0);
     if (phase_visits_columns(&p->phases, 0))
         print_visit(p, 0);
+}
+
+/* Rows that are so far apart that neighbouring threads still have neighbouring elements. The loads of
+ * all are under way together. */
+static void print_shared_rows(Printer *p) {
+    const Kernel *k = p->kernel;
+    StrBuf *out = p->out, inner = {0};
+    int64_t distance = p->body->rows / k->thread_rows * p->body->cols;
+    print_flat_thread(p, "first", "DISTANCE", distance);
+    put(p, "const %s col = first %% COLS;", index_type(p));
+    print_before_rows(p);
+    print_hoisted_loads(p, 0);
+    put(p, "#pragma unroll");
+    put(p, "for (int r = 0; r < %d; r++) {", k->thread_rows);
+    p->depth++;
+    put(p, "const %s i = first + r * %s;", index_type(p), extent(p, "DISTANCE", distance));
+    p->out = &inner;
+    print_flat_elements(p);
+    p->out = out;
+    if (text_mentions(inner.text, "row"))
+        put(p, "const %s row = i / COLS;", index_type(p));
+    sb_puts(out, inner.text);
+    sb_free(&inner);
+    p->depth--;
+    put(p, "}");
+}
+
+/* The index is printed last but goes first, because it declares only the parts that are used. */
+static void print_flat_kernel(Printer *p) {
+    StrBuf *out = p->out, inner = {0};
+    p->col = p->linear ? "i" : "col";
+    if (p->kernel->thread_rows > 1) {
+        print_shared_rows(p);
+        return;
+    }
+    p->out = &inner;
+    print_flat_elements(p);
     p->out = out;
     if (p->body->rows * p->body->cols > 1)
         print_flat_index(p, text_mentions(inner.text, "row"), text_mentions(inner.text, "col"));
@@ -200,7 +238,8 @@ void put_constants(Arena *arena, const Constant *constant, int count, StrBuf *ou
             if (!strcmp(constant[i].type, types[t]))
                 items[found++] = arena_printf(arena, "%s = %s", constant[i].name, constant[i].text);
         if (found)
-            put_list(out, arena_printf(arena, "    constexpr %s ", types[t]), items, found, 8, ";\n");
+            put_list(out, arena_printf(arena, "    constexpr %s ", types[t]), items, found, 8,
+                     ";\n");
     }
 }
 

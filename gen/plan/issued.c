@@ -45,6 +45,10 @@ static int visits_with(const Count *c, int step) {
 
 static double times_loaded(const Count *c, int i) {
     const Kernel *k = c->kernel;
+    if (k->skeleton == SKELETON_FLAT && step_before_rows(k, i)) {
+        double vectors = c->row_threads / k->thread_rows;
+        return step_per_column(c->body, i) ? vectors * step_width(k, i) : vectors;
+    }
     if (step_before_rows(k, i)) {
         double all = (double)k->lanes * k->column_blocks;
         return (double)k->workers * k->parts * (step_per_column(c->body, i) ? c->cols : all);
@@ -123,11 +127,19 @@ static double body_flops(const Count *c) {
     return flops;
 }
 
+/* Whether ptxas computes the step once for the rows of a FLAT kernel's thread. */
+static bool is_same_in_rows(const Step *s) {
+    return s->level == LEVEL_SCALAR || s->level == LEVEL_COL;
+}
+
 static double times_issued(const Count *c, int i) {
     StepKind kind = c->body->steps[i].kind;
     if (kind == STEP_LOAD && c->kernel->skeleton != SKELETON_COLUMN)
         return times_loaded(c, i);
-    return kind == STEP_STORE ? times_stored(c, i) : times_done(c, i);
+    if (kind == STEP_STORE)
+        return times_stored(c, i);
+    bool shared = c->kernel->skeleton == SKELETON_FLAT && is_same_in_rows(&c->body->steps[i]);
+    return shared ? times_done(c, i) / c->kernel->thread_rows : times_done(c, i);
 }
 
 static double width_of(const Kernel *k, int i) {

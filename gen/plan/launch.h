@@ -9,7 +9,7 @@
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* How a body's iteration space is mapped to threads.
- *   FLAT        one element (or vector) per thread
+ *   FLAT        one element (or vector) per thread, or one of each of a few rows
  *   WARP_ROW    one warp per row, the row in registers    BLOCK_ROW  one block per row, likewise
  *   STREAM_ROW  one block per row that is too wide for registers: each phase rereads it
  *   TILE        sums over rows: a block's threads form a tile of rows and columns
@@ -80,6 +80,7 @@ typedef struct {
     int64_t rows;             /* 0: any number, see kernel_takes_rows */
     int64_t workers;          /* sums over rows: number of blocks, each with a run of rows, else 0;
                           * EPILOGUE: threads that share a column */
+    int thread_rows;          /* FLAT: rows of which a thread has a vector, far apart */
     int parts;                /* sums over rows: rows that a block visits at a time */
     int lanes;                /* row skeletons and EPILOGUE: threads that share a row */
     int column_blocks;        /* TILE: blocks that share a row, else 1 */

@@ -27,7 +27,8 @@ int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) {
 
 bool step_before_rows(const Kernel *k, int step) {
     const Step *s = &k->body->steps[step];
-    if (!k->workers || step_writes(s->kind))
+    bool has_rows = k->workers || k->thread_rows > 1;
+    if (!has_rows || step_writes(s->kind))
         return false;
     if (s->level == LEVEL_SCALAR)
         return true;
@@ -74,7 +75,8 @@ static bool windows_overlap(const Body *body) {
         int taps = 0, new_taps = 0;
         for (int k = 0; body->steps[i].per && k < body->count; k++) {
             const Step *s = &body->steps[k];
-            bool tap = s->kind == STEP_LOAD && s->value == body->steps[i].value && s->row_index >= 0;
+            bool tap =
+                s->kind == STEP_LOAD && s->value == body->steps[i].value && s->row_index >= 0;
             taps += tap;
             new_taps += tap && s->per;
         }
@@ -180,6 +182,31 @@ static int flat_vector(const Kernel *k) {
     return widest_vector(k->body, linear ? k->body->rows * k->body->cols : k->body->cols);
 }
 
+/* Accesses of a FLAT kernel's thread to its vectors, of up to 16 bytes: to those that all rows share, or
+ * to a row's own. */
+static int flat_accesses(const Kernel *k, StepKind kind, bool shared) {
+    int64_t accesses = 0;
+    for (int i = 0; i < k->body->count; i++) {
+        const Step *s = &k->body->steps[i];
+        if (s->kind != kind || !step_per_column(k->body, i) || (s->level == LEVEL_COL) != shared)
+            continue;
+        int64_t bytes = step_width(k, i) * dtype_bytes(s->value->dtype);
+        accesses += step_is_vector(k, i) ? ceil_div(bytes, 16) : k->vector;
+    }
+    return (int)accesses;
+}
+
+/* Rows that share a thread's loads: two if most accesses are to what all rows share, registers hold that
+ * and what is loaded of the rows, and the grid is still several waves. */
+static int flat_thread_rows(const Kernel *k) {
+    int shared = flat_accesses(k, STEP_LOAD, true), loaded = flat_accesses(k, STEP_LOAD, false);
+    int64_t threads = k->rows / SHARING_ROWS * k->body->cols / k->vector;
+    bool pays = shared > loaded + flat_accesses(k, STEP_STORE, false);
+    bool fits = shared + SHARING_ROWS * loaded <= MOST_SHARED;
+    bool enough = threads >= (int64_t)SEVERAL_WAVES * ENOUGH_BLOCKS * k->threads;
+    return pays && fits && enough && k->rows % SHARING_ROWS == 0 ? SHARING_ROWS : 1;
+}
+
 static void choose_flat(Kernel *k) {
     k->skeleton = SKELETON_FLAT;
     k->vector = flat_vector(k);
@@ -188,6 +215,7 @@ static void choose_flat(Kernel *k) {
         k->threads = 1;
     else
         k->threads = k->rows && threads < FLAT_THREADS ? (int)round_up(threads, 32) : FLAT_THREADS;
+    k->thread_rows = flat_thread_rows(k);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -219,8 +247,8 @@ static void choose_row(const Program *p, Kernel *k) {
         k->threads = block_threads(cols / k->vector);
     } else {
         k->skeleton = SKELETON_STREAM_ROW;
-        k->threads = cols * dtype_bytes(p->activation) > LONG_ROW_BYTES ? LONG_ROW_THREADS
-                                                                        : STREAM_THREADS;
+        k->threads =
+            cols * dtype_bytes(p->activation) > LONG_ROW_BYTES ? LONG_ROW_THREADS : STREAM_THREADS;
     }
     k->lanes = k->skeleton == SKELETON_WARP_ROW ? 32 : k->threads;
 }
@@ -340,7 +368,7 @@ void skeleton_prologue(Kernel *k) {
 void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
     grid[1] = grid[2] = 1;
     if (k->skeleton == SKELETON_FLAT)
-        grid[0] = ceil_div(rows * k->body->cols / k->vector, k->threads);
+        grid[0] = ceil_div(rows / k->thread_rows * k->body->cols / k->vector, k->threads);
     else if (k->workers)
         grid[0] = k->workers * k->column_blocks;
     else if (k->skeleton == SKELETON_WARP_ROW)

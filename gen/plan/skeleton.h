@@ -28,6 +28,11 @@ enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */
 enum { ROWS_AT_ONCE = 4 };
+/* FLAT: rows for which a thread loads only once what they share, where most of its accesses are to that.
+ * On an H100, kernels with 12 such accesses for 3 others reached 2.6 to 2.75 TB/s, with 8 or 10 for 2 to
+ * 4 others 2.75 to 3.1. With MOST_SHARED loaded vectors of 16 bytes, ptxas fits a thread into 64
+ * registers; four blocks then run on a multiprocessor, a quarter of SEVERAL_WAVES. */
+enum { SHARING_ROWS = 2, MOST_SHARED = 16, SEVERAL_WAVES = 16 };
 /* How many turns of its rows ahead a block asks for what its windows read. On an H100, a turn took some
  * 1.3 us, and memory answers after some 0.7 us under load: the second turn is for those that are
  * faster, now that they wait less. Memory moves sectors. */
@@ -36,7 +41,8 @@ enum { ITERATIONS_AHEAD = 2, SECTOR = 32 };
  * at once. More columns would leave multiprocessors idle. */
 enum { COLUMN_LANES = 32, COLUMNS_OF_BLOCK = 8 };
 
-/* Sets skeleton, rows, workers, parts, lanes, column_blocks, threads, vector from kernel->body. */
+/* Sets skeleton, rows, thread_rows, workers, parts, lanes, column_blocks, threads, vector from
+ * kernel->body. */
 void skeleton_choose(const Program *, Kernel *, bool rows_grow);
 /* The same for the epilogue of a template whose threads each hold `columns` columns of a row, in
  * runs of `run` neighbours; `lanes` threads share a row, `workers` threads share a column. */
@@ -54,7 +60,7 @@ int64_t skeleton_run(const Body *);
 int skeleton_chunks(const Kernel *); /* vectors of a row that a lane holds in registers */
 /* Whether every lane has columns in each of its chunks. */
 bool skeleton_exact(const Kernel *);
-/* Whether a worker computes or loads the step once, before its rows, as it is the same for all. */
+/* Whether a thread computes or loads the step once, before its rows, as it is the same for all. */
 bool step_before_rows(const Kernel *, int step);
 int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
 /* Whether a block has a multiprocessor to itself: it reads a long row more than once. */
