@@ -710,6 +710,22 @@ mutant asks_where_windows_do_not_overlap gen/plan/skeleton.c '!k->rows || !windo
 mutant foremost_taps_move_one_line gen/graph/window_steps.c ': w->stride * w->width' ': w->width' \
     build/unit/test_kernels
 mutant asks_for_the_same_row gen/plan/skeleton.c '/ s->per * s->moves' '/ s->per' build/unit/test_kernels
+mutant an_odd_row_is_left_out gen/plan/skeleton.c 'enough && k->rows % SHARING_ROWS == 0' 'enough' \
+    build/unit/test_kernels
+mutant two_rows_share_little gen/plan/skeleton.c 'shared > loaded +' 'shared > 0 * loaded +' \
+    build/unit/test_kernels
+mutant two_rows_spill gen/plan/skeleton.c 'SHARING_ROWS * loaded <=' '0 * loaded <=' build/unit/test_kernels
+mutant two_rows_leave_few_blocks gen/plan/skeleton.c 'threads >= (int64_t)' 'threads >= 0 * (int64_t)' \
+    build/unit/test_kernels
+mutant blocks_of_one_row gen/plan/skeleton.c 'rows / k->thread_rows * k->body->cols' 'rows * k->body->cols' \
+    build/unit/test_kernels
+mutant shared_steps_count_twice gen/plan/issued.c \
+    'return shared ? times_done(c, i) / c->kernel->thread_rows' 'return shared ? times_done(c, i)' \
+    build/unit/test_kernels
+mutant shared_loads_count_twice gen/plan/issued.c 'times_loaded_in_rows(c, i) / k->thread_rows' \
+    'times_loaded_in_rows(c, i)' tests/sim/generated.sh
+mutant second_row_of_others gen/emit/print_body.c 'p->body->rows / k->thread_rows * p->body->cols' \
+    '(p->body->rows / k->thread_rows - 1) * p->body->cols' tests/sim/generated.sh
 mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
     build/unit/test_kernels
 mutant long_rows_beside_others gen/plan/skeleton.c 'if (skeleton_is_alone(k))' 'if (false)' build/unit/test_kernels

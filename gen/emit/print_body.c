@@ -53,8 +53,7 @@ static void print_head(Printer *p) {
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
-/* Declares the index of the thread's first element, and ends threads without one: an index from which on
- * there are none is `total`. */
+/* Declares the index of a thread's first element; from `total` on there are none, and threads end. */
 static void print_flat_thread(Printer *p, const char *name, const char *end, int64_t total) {
     const Kernel *k = p->kernel;
     const char *block = p->is_long ? "static_cast<int64_t>(blockIdx.x)" : "blockIdx.x";
@@ -238,8 +237,7 @@ void put_constants(Arena *arena, const Constant *constant, int count, StrBuf *ou
             if (!strcmp(constant[i].type, types[t]))
                 items[found++] = arena_printf(arena, "%s = %s", constant[i].name, constant[i].text);
         if (found)
-            put_list(out, arena_printf(arena, "    constexpr %s ", types[t]), items, found, 8,
-                     ";\n");
+            put_list(out, arena_printf(arena, "    constexpr %s ", types[t]), items, found, 8, ";\n");
     }
 }
 

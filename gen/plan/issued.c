@@ -43,22 +43,25 @@ static int visits_with(const Count *c, int step) {
     return visits;
 }
 
-static double times_loaded(const Count *c, int i) {
+/* For a load that a thread issues for each of its rows. */
+static double times_loaded_in_rows(const Count *c, int i) {
     const Kernel *k = c->kernel;
-    if (k->skeleton == SKELETON_FLAT && step_before_rows(k, i)) {
-        double vectors = c->row_threads / k->thread_rows;
-        return step_per_column(c->body, i) ? vectors * step_width(k, i) : vectors;
-    }
-    if (step_before_rows(k, i)) {
-        double all = (double)k->lanes * k->column_blocks;
-        return (double)k->workers * k->parts * (step_per_column(c->body, i) ? c->cols : all);
-    }
     if (!step_per_column(c->body, i))
         return c->row_threads;
     if (step_shares(&c->body->steps[i]) && step_is_vector(k, i))
         return c->rows * c->cols * step_width(k, i) / k->vector;
     bool in_registers = c->phases.kept[i] && k->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
+}
+
+static double times_loaded(const Count *c, int i) {
+    const Kernel *k = c->kernel;
+    if (!step_before_rows(k, i))
+        return times_loaded_in_rows(c, i);
+    if (k->skeleton == SKELETON_FLAT)
+        return times_loaded_in_rows(c, i) / k->thread_rows;
+    double all = (double)k->lanes * k->column_blocks;
+    return (double)k->workers * k->parts * (step_per_column(c->body, i) ? c->cols : all);
 }
 
 static double times_stored(const Count *c, int i) {

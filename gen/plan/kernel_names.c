@@ -20,9 +20,8 @@ const char *dtype_c_name(DType dtype) {
     return names[dtype];
 }
 
-const char *const kernel_words[] = {"row",  "col",   "lane", "worker", "column_block",
-                                    "part", "i",     "j",    "c",      "r",
-                                    "rows", "first", "end",  "sums",   NULL};
+const char *const kernel_words[] = {"row", "col", "lane", "worker", "column_block", "part", "i", "j",
+                                    "c",   "r",   "rows", "first",  "end",          "sums", NULL};
 
 static bool is_one_of(const char *name, const char *const *words) {
     while (*words && strcmp(name, *words) != 0)
@@ -61,8 +60,8 @@ bool kernel_template_mentions(const Kernel *k, const char *name) {
         return false;
     snprintf(own, sizeof own, "//@kernel %s\n", k->template_kernel);
     const char *text = embedded_template(k->template_name)->text;
-    return text_mentions(text, name) &&
-           (section_mentions(text, "//@prelude", name) || section_mentions(text, own, name));
+    return text_mentions(text, name) && (section_mentions(text, "//@prelude", name) ||
+                                         section_mentions(text, own, name));
 }
 
 static bool is_taken(const char *name, const Kernel *k) {

@@ -75,8 +75,7 @@ static bool windows_overlap(const Body *body) {
         int taps = 0, new_taps = 0;
         for (int k = 0; body->steps[i].per && k < body->count; k++) {
             const Step *s = &body->steps[k];
-            bool tap =
-                s->kind == STEP_LOAD && s->value == body->steps[i].value && s->row_index >= 0;
+            bool tap = s->kind == STEP_LOAD && s->value == body->steps[i].value && s->row_index >= 0;
             taps += tap;
             new_taps += tap && s->per;
         }
@@ -182,16 +181,19 @@ static int flat_vector(const Kernel *k) {
     return widest_vector(k->body, linear ? k->body->rows * k->body->cols : k->body->cols);
 }
 
-/* Accesses of a FLAT kernel's thread to its vectors, of up to 16 bytes: to those that all rows share, or
- * to a row's own. */
+/* How often a FLAT kernel's thread loads or stores up to 16 bytes: of what all rows share, or of what a
+ * row has for itself. */
 static int flat_accesses(const Kernel *k, StepKind kind, bool shared) {
     int64_t accesses = 0;
     for (int i = 0; i < k->body->count; i++) {
         const Step *s = &k->body->steps[i];
-        if (s->kind != kind || !step_per_column(k->body, i) || (s->level == LEVEL_COL) != shared)
+        Level level = step_level(k->body, i);
+        if (s->kind != kind || level == LEVEL_SCALAR || (level == LEVEL_COL) != shared)
             continue;
-        int64_t bytes = step_width(k, i) * dtype_bytes(s->value->dtype);
-        accesses += step_is_vector(k, i) ? ceil_div(bytes, 16) : k->vector;
+        if (step_is_vector(k, i))
+            accesses += ceil_div(step_width(k, i) * dtype_bytes(s->value->dtype), 16);
+        else
+            accesses += level == LEVEL_ROW ? 1 : k->vector;
     }
     return (int)accesses;
 }
@@ -247,8 +249,8 @@ static void choose_row(const Program *p, Kernel *k) {
         k->threads = block_threads(cols / k->vector);
     } else {
         k->skeleton = SKELETON_STREAM_ROW;
-        k->threads =
-            cols * dtype_bytes(p->activation) > LONG_ROW_BYTES ? LONG_ROW_THREADS : STREAM_THREADS;
+        k->threads = cols * dtype_bytes(p->activation) > LONG_ROW_BYTES ? LONG_ROW_THREADS
+                                                                        : STREAM_THREADS;
     }
     k->lanes = k->skeleton == SKELETON_WARP_ROW ? 32 : k->threads;
 }

@@ -4,7 +4,7 @@
     tests/gpu/instructions.py DIR...       DIR: a folder written by gpuopt-gen
 
 Needs nvcc and nvdisasm, but no GPU. Counts a thread's instructions for one vector of elements: the
-loop that reads memory, or the whole kernel if there is none. Kernels with several such loops, or
+loop that reads memory, or the whole kernel if there is none, divided by its vectors. Kernels with several such loops, or
 unrolled over several vectors, are left out, because SASS does not tell how often each loop runs; so are
 launches for several slices, whose number the plan's row does not have.
 """
@@ -86,17 +86,19 @@ def compare(folder):
         within = list(loops(code[name]))
         lines = within[0] if within else code[name]
         stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body))
-        if len(within) > 1 or accesses(lines, "STG") != stores or is_unrolled(body, lines):
+        rows = re.search(r"\br < (\d+); r\+\+", body)  # of a thread
+        turns = int(rows[1]) if rows else 1
+        if len(within) > 1 or accesses(lines, "STG") != stores * turns or is_unrolled(body, lines):
             continue
         vectors = launch["launches"] * int(space[1]) * int(space[2]) / vector
-        yield name, launch["instructions"] / vectors, counted(lines)
+        yield name, launch["instructions"] / vectors, counted(lines) / turns
 
 
 def main():
     ratios = []
     for folder in sys.argv[1:]:
         for name, plan, sass in compare(folder):
-            print(f"{plan:7.0f} planned {sass:6d} in SASS  {plan / sass:5.2f}  {name}")
+            print(f"{plan:7.0f} planned {sass:6.0f} in SASS  {plan / sass:5.2f}  {name}")
             ratios.append(plan / sass)
     if not ratios:
         sys.exit(__doc__)

@@ -60,14 +60,18 @@ static void run_launch(Case *c, const Launch *launch) {
         if (launch->written[i]) compare_storage(c, launch, launch->arg[i]);
 }
 
+static void run_launches(Case *c) {
+    const PlanEntry *entry = &c->plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++) run_launch(c, &entry->launches[i]);
+    printf("[          ] %d kernels, %d launches\n", c->plan->kernel_count, entry->launch_count);
+    case_close(c);
+}
+
 static void run_case(const char *name, DType activation, DType real) {
     Arena arena = {0};
     Case c;
     case_start(&c, &arena, name, activation, real);
-    const PlanEntry *entry = &c.plan->entry[ENTRY_MICRO_STEP];
-    for (int i = 0; i < entry->launch_count; i++) run_launch(&c, &entry->launches[i]);
-    printf("[          ] %d kernels, %d launches\n", c.plan->kernel_count, entry->launch_count);
-    case_close(&c);
+    run_launches(&c);
     arena_free(&arena);
 }
 
@@ -84,6 +88,57 @@ static void test_bf16(void **state) {
 static void test_f64(void **state) {
     (void)state;
     run_case("f64", DT_F64, DT_F64);
+}
+
+/* ---- threads with two rows ------------------------------------------------------------------- */
+
+static Value *given(Program *p, const char *name, const char *what, Role role, DType dtype, int64_t rows, int64_t cols) {
+    const char *full = arena_printf(p->arena, "%s.%s", name, what);
+    return rows == 1 ? value_1d(p, full, role, dtype, cols, (Pos){0}) : value_2d(p, full, role, dtype, rows, cols, (Pos){0});
+}
+
+/* sum += dropout(r batch_norm(x) + b), where r is a number per row. */
+static void add_to_sum(Program *p, const char *name, int64_t rows, int64_t cols) {
+    static const char *const of_columns[] = {"x", "mean", "rstd", "weight", "bias"}, *const of_all[] = {"", "seed", "step", "first_row"};
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    Value *in[5], *factor[2], *term[2], *drawn[4], *sum[2];
+    for (int i = 0; i < 5; i++) in[i] = given(p, name, of_columns[i], ROLE_FROZEN, p->real, i ? 1 : rows, cols);
+    factor[0] = op_add(p, graph, OP_batch_norm, name, in, 5, (Attr){0}, (Pos){0})->out[0];
+    factor[1] = given(p, name, "r", ROLE_FROZEN, p->real, rows, 1);
+    term[0] = op_add(p, graph, OP_mul, name, factor, 2, (Attr){0}, (Pos){0})->out[0];
+    term[1] = given(p, name, "b", ROLE_FROZEN, p->real, 1, cols);
+    drawn[0] = op_add(p, graph, OP_add_bias, name, term, 2, (Attr){0}, (Pos){0})->out[0];
+    for (int i = 1; i < 4; i++) drawn[i] = given(p, name, of_all[i], ROLE_INPUT, i > 1 ? DT_I32 : DT_I64, 1, 1);
+    sum[0] = given(p, name, "sum", ROLE_GRADIENT, p->real, rows, cols);
+    sum[1] = op_add(p, graph, OP_dropout, name, drawn, 4, (Attr){.rate = 0.25, .stream = 1000}, (Pos){0})->out[0];
+    Value *result = value_alias(p, sum[0], arena_printf(p->arena, "%s.result", name));
+    op_add_into(p, graph, OP_add, name, sum, 2, &result, 1, (Attr){0}, (Pos){0});
+}
+
+/* The fewest rows with which threads have two, but for some more in the last block: with an element of
+ * each, and with a vector. */
+static Program *pairs_program(Arena *arena) {
+    Program *p = program_new(arena);
+    p->activation = p->real = DT_F32;
+    add_to_sum(p, "odd", 149800, 7);
+    add_to_sum(p, "even", 349530, 6);
+    return p;
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Case c = case_open("pairs", pairs_program(&arena), NULL);
+    const Program *p = c.plan->program;
+    random_fill(&(RandomGraph){.program = c.plan->program}, &c.memory, 3);
+    for (int i = 0; i < p->value_count; i++)
+        for (int64_t k = 0; p->values[i]->role == ROLE_GRADIENT && k < value_elements(p->values[i]); k++)
+            memory_set(&c.memory, p->values[i], k, (double)(k % 7));
+    for (int i = 0; i < c.memory.count; i++) case_upload(&c, i);
+    assert_int_equal(c.plan->kernel_count, 2);
+    for (int i = 0; i < 2; i++) assert_int_equal(c.plan->kernels[i].thread_rows, 2);
+    run_launches(&c);
+    arena_free(&arena);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -170,6 +225,7 @@ static void test_bytes_of_bodies(void **state) {
     Arena arena = {0};
     RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS, WIDE_PARTS);
     generated_compare_counts("f32", generated_plan(g.program, NULL));
+    generated_compare_counts("pairs", generated_plan(pairs_program(&arena), NULL));
     arena_free(&arena);
 }
 
@@ -186,6 +242,7 @@ static void test_bytes_of_attention(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest counted[] = {
         {"f32", test_f32, NULL, NULL, NULL},
+        {"pairs", test_pairs, NULL, NULL, NULL},
         {"attention_f32", test_attention_f32, NULL, NULL, NULL},
         {"attention_bf16", test_attention_bf16, NULL, NULL, NULL},
         {"attention_bf16_segmented", test_attention_bf16_segmented, NULL, NULL, NULL},

@@ -14,6 +14,7 @@
 #include "graph/window_steps.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
+#include "plan/work.h"
 #include "tests/unit/spec_plan.h"
 
 static Plan *plan_of(Arena *arena, const char *path, const char *const *sets, int count) {
@@ -326,6 +327,76 @@ static void test_few_rows_have_many_workers(void **state) {
     arena_free(&arena);
 }
 
+/* The kernel of y = x a b ..., or of a sum of several x; a, b, ... are `factors` vectors. */
+static Kernel scaling(Program *p, int64_t rows, int64_t cols, int terms, int factors) {
+    Body *body = body_new(p->arena, rows, cols);
+    int y = step_load(body, value_2d(p, "x", ROLE_FROZEN, p->activation, rows, cols, (Pos){0}));
+    for (int i = 1; i < terms; i++) {
+        Value *x = value_2d(p, "x", ROLE_FROZEN, p->activation, rows, cols, (Pos){0});
+        y = step_binary(body, STEP_ADD, y, step_load(body, x));
+    }
+    int product = -1; /* of the vectors */
+    for (int i = 0; i < factors; i++) {
+        int factor = step_load(body, value_1d(p, "a", ROLE_FROZEN, DT_F32, cols, (Pos){0}));
+        product = i ? step_binary(body, STEP_MUL, product, factor) : factor;
+    }
+    step_store(body, value_2d(p, "y", ROLE_ACTIVATION, p->activation, rows, cols, (Pos){0}),
+               factors ? step_binary(body, STEP_MUL, y, product) : y);
+    Kernel k = {.body = body, .real = p->real};
+    skeleton_choose(p, &k, false);
+    return k;
+}
+
+static int64_t grid_size(const Kernel *k) {
+    int64_t grid[3];
+    skeleton_grid(k, k->body->rows, grid);
+    return grid[0];
+}
+
+/* A thread has two rows if most of what it accesses is what they share, if it has registers, and if enough
+ * blocks are left. */
+static void test_rows_share_a_thread(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    for (int64_t cols = 8; cols <= 2048; cols *= 2) {
+        int64_t least = 2 * 2048 * 256 * 8 / cols; /* rows of two for 2048 blocks of 256 threads */
+        assert_int_equal(scaling(&p, least, cols, 1, 2).thread_rows, 2);
+        assert_int_equal(scaling(&p, least - 2, cols, 1, 2).thread_rows, 1);
+        assert_int_equal(scaling(&p, least + 1, cols, 1, 2).thread_rows, 1);
+        assert_int_equal(scaling(&p, least, cols, 1, 1).thread_rows, 1);
+        assert_int_equal(scaling(&p, least, cols, 3, 2).thread_rows, 1);
+        assert_int_equal(scaling(&p, least, cols, 2, 6).thread_rows, 2);
+        assert_int_equal(scaling(&p, least, cols, 2, 7).thread_rows, 1);
+        Kernel k = scaling(&p, least, cols, 1, 2);
+        assert_int_equal(grid_size(&k), 2048);
+        skeleton_choose(&p, &k, true); /* rows are an argument */
+        assert_int_equal(k.thread_rows, 1);
+    }
+    p.activation = DT_F32; /* vectors of 16 bytes */
+    assert_int_equal(scaling(&p, 1 << 20, 16, 1, 2).thread_rows, 1);
+    assert_int_equal(scaling(&p, 1 << 20, 16, 1, 3).thread_rows, 2);
+    arena_free(&arena);
+}
+
+/* What two rows share is loaded and computed once, what they have for themselves twice. */
+static void test_shared_loads_count_once(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    Kernel two = scaling(&p, 1 << 20, 32, 1, 3), one = two;
+    Launch launch = {.kind = LAUNCH_KERNEL};
+    one.thread_rows = 1;
+    Cost of_two = body_cost(&arena, &two, &launch), of_one = body_cost(&arena, &one, &launch);
+    double elements = (1 << 20) * 32;
+    assert_true(of_one.issued_bytes == elements * (2 + 3 * 4 + 2));
+    assert_true(of_two.issued_bytes == elements * (2 + 3 * 4 / 2 + 2));
+    /* Per element: an eighth of three times 3 instructions for the vectors, and two products. */
+    assert_true(of_one.instructions - of_two.instructions == elements * (3 * 3 / 8.0 + 2) / 2);
+    assert_true(of_one.flops == of_two.flops);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_share_kernels),
@@ -339,6 +410,8 @@ int main(void) {
         cmocka_unit_test(test_overlapping_windows_ask_ahead),
         cmocka_unit_test(test_foremost_taps_move_evenly),
         cmocka_unit_test(test_few_rows_have_many_workers),
+        cmocka_unit_test(test_rows_share_a_thread),
+        cmocka_unit_test(test_shared_loads_count_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
