@@ -712,7 +712,7 @@ mutant foremost_taps_move_one_line gen/graph/window_steps.c ': w->stride * w->wi
 mutant asks_for_the_same_row gen/plan/skeleton.c '/ s->per * s->moves' '/ s->per' build/unit/test_kernels
 mutant an_odd_row_is_left_out gen/plan/skeleton.c 'enough && k->rows % SHARING_ROWS == 0' 'enough' \
     build/unit/test_kernels
-mutant two_rows_share_little gen/plan/skeleton.c 'shared > loaded +' 'shared > 0 * loaded +' \
+mutant two_rows_share_little gen/plan/skeleton.c 'MUCH_SHARED * (loaded' '0 * (loaded' \
     build/unit/test_kernels
 mutant two_rows_spill gen/plan/skeleton.c 'SHARING_ROWS * loaded <=' '0 * loaded <=' build/unit/test_kernels
 mutant two_rows_leave_few_blocks gen/plan/skeleton.c 'threads >= (int64_t)' 'threads >= 0 * (int64_t)' \

@@ -198,12 +198,12 @@ static int flat_accesses(const Kernel *k, StepKind kind, bool shared) {
     return (int)accesses;
 }
 
-/* Rows that share a thread's loads: two if most accesses are to what all rows share, registers hold that
- * and what is loaded of the rows, and the grid is still several waves. */
+/* Rows that share a thread's loads: two if it asks much more often for what all rows share than for
+ * what is a row's own, registers hold both, and the grid is still several waves. */
 static int flat_thread_rows(const Kernel *k) {
     int shared = flat_accesses(k, STEP_LOAD, true), loaded = flat_accesses(k, STEP_LOAD, false);
     int64_t threads = k->rows / SHARING_ROWS * k->body->cols / k->vector;
-    bool pays = shared > loaded + flat_accesses(k, STEP_STORE, false);
+    bool pays = shared >= MUCH_SHARED * (loaded + flat_accesses(k, STEP_STORE, false));
     bool fits = shared + SHARING_ROWS * loaded <= MOST_SHARED;
     bool enough = threads >= (int64_t)SEVERAL_WAVES * ENOUGH_BLOCKS * k->threads;
     return pays && fits && enough && k->rows % SHARING_ROWS == 0 ? SHARING_ROWS : 1;

@@ -28,11 +28,12 @@ enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */
 enum { ROWS_AT_ONCE = 4 };
-/* FLAT: rows for which a thread loads only once what they share, where most of its accesses are to that.
- * On an H100, kernels with 12 such accesses for 3 others reached 2.6 to 2.75 TB/s, with 8 or 10 for 2 to
- * 4 others 2.75 to 3.1. With MOST_SHARED loaded vectors of 16 bytes, ptxas fits a thread into 64
- * registers; four blocks then run on a multiprocessor, a quarter of SEVERAL_WAVES. */
-enum { SHARING_ROWS = 2, MOST_SHARED = 16, SEVERAL_WAVES = 16 };
+/* FLAT: rows for which a thread loads only once what they share, if it asks for that at least so many
+ * times as often as for what is a row's own. On an H100, kernels with 12 such accesses for 3 others
+ * reached 2.55 to 2.75 TB/s, with 8 for 2 others 2.5 to 3.0; those with 10 for 3 others or 8 for 4, 3.0
+ * to 3.1, all that memory gives. With MOST_SHARED loaded vectors of 16 bytes, ptxas fits a thread into
+ * 64 registers, so that a multiprocessor runs four blocks; SEVERAL_WAVES are four times that. */
+enum { SHARING_ROWS = 2, MUCH_SHARED = 4, MOST_SHARED = 16, SEVERAL_WAVES = 16 };
 /* How many turns of its rows ahead a block asks for what its windows read. On an H100, a turn took some
  * 1.3 us, and memory answers after some 0.7 us under load: the second turn is for those that are
  * faster, now that they wait less. Memory moves sectors. */

@@ -97,22 +97,20 @@ static Value *given(Program *p, const char *name, const char *what, Role role, D
     return rows == 1 ? value_1d(p, full, role, dtype, cols, (Pos){0}) : value_2d(p, full, role, dtype, rows, cols, (Pos){0});
 }
 
-/* sum += dropout(r batch_norm(x) + b), where r is a number per row. */
-static void add_to_sum(Program *p, const char *name, int64_t rows, int64_t cols) {
-    static const char *const of_columns[] = {"x", "mean", "rstd", "weight", "bias"}, *const of_all[] = {"", "seed", "step", "first_row"};
+/* x = dropout(r batch_norm(batch_norm(batch_norm(x)))), where r is a number per row. */
+static void add_norms(Program *p, const char *name, int64_t rows, int64_t cols) {
+    static const char *const of_columns[] = {"", "mean", "rstd", "weight", "bias"}, *const of_all[] = {"", "seed", "step", "first_row"};
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
-    Value *in[5], *factor[2], *term[2], *drawn[4], *sum[2];
-    for (int i = 0; i < 5; i++) in[i] = given(p, name, of_columns[i], ROLE_FROZEN, p->real, i ? 1 : rows, cols);
-    factor[0] = op_add(p, graph, OP_batch_norm, name, in, 5, (Attr){0}, (Pos){0})->out[0];
-    factor[1] = given(p, name, "r", ROLE_FROZEN, p->real, rows, 1);
-    term[0] = op_add(p, graph, OP_mul, name, factor, 2, (Attr){0}, (Pos){0})->out[0];
-    term[1] = given(p, name, "b", ROLE_FROZEN, p->real, 1, cols);
-    drawn[0] = op_add(p, graph, OP_add_bias, name, term, 2, (Attr){0}, (Pos){0})->out[0];
+    Value *x = given(p, name, "x", ROLE_GRADIENT, p->real, rows, cols), *in[5] = {x}, *factor[2], *drawn[4];
+    for (int norm = 0; norm < 3; norm++) {
+        for (int i = 1; i < 5; i++) in[i] = given(p, name, of_columns[i], ROLE_FROZEN, p->real, 1, cols);
+        in[0] = op_add(p, graph, OP_batch_norm, name, in, 5, (Attr){0}, (Pos){0})->out[0];
+    }
+    factor[0] = in[0], factor[1] = given(p, name, "r", ROLE_FROZEN, p->real, rows, 1);
+    drawn[0] = op_add(p, graph, OP_mul, name, factor, 2, (Attr){0}, (Pos){0})->out[0];
     for (int i = 1; i < 4; i++) drawn[i] = given(p, name, of_all[i], ROLE_INPUT, i > 1 ? DT_I32 : DT_I64, 1, 1);
-    sum[0] = given(p, name, "sum", ROLE_GRADIENT, p->real, rows, cols);
-    sum[1] = op_add(p, graph, OP_dropout, name, drawn, 4, (Attr){.rate = 0.25, .stream = 1000}, (Pos){0})->out[0];
-    Value *result = value_alias(p, sum[0], arena_printf(p->arena, "%s.result", name));
-    op_add_into(p, graph, OP_add, name, sum, 2, &result, 1, (Attr){0}, (Pos){0});
+    Value *result = value_alias(p, x, arena_printf(p->arena, "%s.result", name));
+    op_add_into(p, graph, OP_dropout, name, drawn, 4, &result, 1, (Attr){.rate = 0.25, .stream = 1000}, (Pos){0});
 }
 
 /* The fewest rows with which threads have two, but for some more in the last block: with an element of
@@ -120,8 +118,8 @@ static void add_to_sum(Program *p, const char *name, int64_t rows, int64_t cols)
 static Program *pairs_program(Arena *arena) {
     Program *p = program_new(arena);
     p->activation = p->real = DT_F32;
-    add_to_sum(p, "odd", 149800, 7);
-    add_to_sum(p, "even", 349530, 6);
+    add_norms(p, "odd", 149800, 7);
+    add_norms(p, "even", 349530, 6);
     return p;
 }
 
