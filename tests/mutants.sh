@@ -703,14 +703,14 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
     build/unit/test_side_stream
-mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD * k->parts, s->per)' \
-    'round_up(k->parts, s->per)' build/unit/test_kernels
+mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD, in_turn) * k->parts' 'k->parts' \
+    build/unit/test_kernels
 mutant asks_where_windows_do_not_overlap gen/plan/skeleton.c '!k->rows || !windows_overlap(k->body)' '!k->rows' \
     build/unit/test_kernels
 mutant foremost_taps_move_one_line gen/graph/window_steps.c ': w->stride * w->width' ': w->width' \
     build/unit/test_kernels
 mutant asks_for_the_same_row gen/plan/skeleton.c '/ s->per * s->moves' '/ s->per' build/unit/test_kernels
-mutant an_odd_row_is_left_out gen/plan/skeleton.c 'enough && k->rows % SHARING_ROWS == 0' 'enough' \
+mutant an_odd_row_is_left_out gen/plan/skeleton.c 'k->shares_rows && k->rows % SHARING_ROWS == 0' 'k->shares_rows' \
     build/unit/test_kernels
 mutant two_rows_share_little gen/plan/skeleton.c 'MUCH_SHARED * (loaded' '0 * (loaded' \
     build/unit/test_kernels
@@ -726,6 +726,17 @@ mutant shared_loads_count_twice gen/plan/issued.c 'times_loaded_in_rows(c, i) / 
     'times_loaded_in_rows(c, i)' tests/sim/generated.sh
 mutant second_row_of_others gen/emit/print_body.c 'p->body->rows / k->thread_rows * p->body->cols' \
     '(p->body->rows / k->thread_rows - 1) * p->body->cols' tests/sim/generated.sh
+mutant slides_to_the_next_line gen/graph/window_steps.c 'width % 4 == 0 ? 3' 'width % 2 == 0 ? 3' \
+    build/unit/test_kernels
+mutant slides_the_wrong_way gen/graph/window_steps.c 'win->padding, -1, spare' 'win->padding, 1, spare' \
+    build/unit/test_kernels
+mutant keeps_all_spare_loads gen/plan/fuse.c 's->place <= other->place + places' \
+    's->place <= other->place + MOST_SPARE' build/unit/test_kernels
+mutant idle_turns gen/plan/skeleton.c '16 * each < 15 * round_up(each, turn)' 'each < 0' build/unit/test_kernels
+mutant one_place_too_far gen/emit/print_steps.c 'first = leftmost(p, i), place =' \
+    'first = leftmost(p, i), place = steps[i].spare +' tests/runtime/repeat.sh rows_of_a_thread_once
+mutant shares_rows_always gen/plan/kernels.c '.shares_rows = plan->spec->compile.thread_rows' '.shares_rows = true' \
+    tests/runtime/repeat.sh rows_of_a_thread_once
 mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
     build/unit/test_kernels
 mutant long_rows_beside_others gen/plan/skeleton.c 'if (skeleton_is_alone(k))' 'if (false)' build/unit/test_kernels

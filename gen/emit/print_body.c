@@ -164,6 +164,7 @@ static Printer printer_new(const Plan *plan, const Kernel *k) {
                  .name = arena_array(arena, steps, sizeof(char *)),
                  .slot = arena_array(arena, steps, sizeof(char *)),
                  .holder = arena_array(arena, steps, sizeof(int)),
+                 .row = "row",
                  .col = "col",
                  .lane = "threadIdx.x",
                  .is_long = kernel_needs_long(k),

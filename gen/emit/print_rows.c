@@ -363,23 +363,72 @@ static void print_phases(Printer *p) {
         print_phase(p, p->phase);
 }
 
+static void open_loop(Printer *p, const char *index, const char *first, const char *end,
+                      const char *step) {
+    put(p, "for (%s %s = %s; %s < %s; %s%s) {", index_type(p), index, first, index, end, index, step);
+    p->depth++;
+}
+
+/* The rows of one line that a thread has together, from `first` on: they share what their windows
+ * load. */
+static void print_sliding_rows(Printer *p, const char *first) {
+    const char *end = arena_printf(p->arena, "%s + %d", first, skeleton_slides(p->kernel));
+    p->row = first;
+    print_row_scope(p, 0);
+    print_lines(p);
+    p->row = "row";
+    put(p, "#pragma unroll");
+    open_loop(p, "row", first, end, "++");
+    print_columns(p, 0, print_visit);
+}
+
+/* A thread takes some neighbouring rows at a time. */
+static int open_turns(Printer *p) {
+    const Kernel *k = p->kernel;
+    const char *parts = extent(p, "PARTS", k->parts);
+    int in_turn = skeleton_rows_in_turn(k), slides = skeleton_slides(k);
+    const char *end = arena_printf(p->arena, "turn + %d", in_turn);
+    open_loop(p, "turn", arena_printf(p->arena, "first + part * %d", in_turn), "end",
+              arena_printf(p->arena, " += %s * %d", parts, in_turn));
+    if (slides == 1) {
+        put(p, "#pragma unroll %d", skeleton_rows_at_once(k));
+        open_loop(p, "row", "turn", end, "++");
+        print_phases(p);
+        return 2;
+    }
+    if (slides < in_turn)
+        open_loop(p, "near", "turn", end, arena_printf(p->arena, " += %d", slides));
+    print_sliding_rows(p, slides < in_turn ? "near" : "turn");
+    return slides < in_turn ? 3 : 2;
+}
+
+static void print_worker_loop(Printer *p) {
+    const Kernel *k = p->kernel;
+    int loops = 1;
+    if (skeleton_rows_in_turn(k) > 1) {
+        loops = open_turns(p);
+    } else {
+        if (skeleton_rows_at_once(k) > 1)
+            put(p, "#pragma unroll %d", skeleton_rows_at_once(k));
+        if (k->parts > 1)
+            open_loop(p, "row", "first + part", "end",
+                      arena_printf(p->arena, " += %s", extent(p, "PARTS", k->parts)));
+        else
+            open_loop(p, "row", "first", "end", "++");
+        print_phases(p);
+    }
+    for (; loops > 0; loops--) {
+        p->depth--;
+        put(p, "}");
+    }
+}
+
 static void print_workers(Printer *p) {
     const Kernel *k = p->kernel;
-    const char *first = k->parts > 1 ? "first + part" : "first";
     declare_column_sums(p);
     print_hoisted(p);
     print_ahead_end(p);
-    if (skeleton_rows_at_once(k) > 1)
-        put(p, "#pragma unroll %d", skeleton_rows_at_once(k));
-    if (k->parts > 1)
-        put(p, "for (%s row = %s; row < end; row += %s) {", index_type(p), first,
-            extent(p, "PARTS", k->parts));
-    else
-        put(p, "for (%s row = %s; row < end; row++) {", index_type(p), first);
-    p->depth++;
-    print_phases(p);
-    p->depth--;
-    put(p, "}");
+    print_worker_loop(p);
     if (k->parts > 1)
         join_parts(p);
     print_columns(p, 0, store_column_sums);

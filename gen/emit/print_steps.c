@@ -252,13 +252,56 @@ static void print_loads(Printer *p, int phase) {
         const Step *s = &p->body->steps[i];
         if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || step_gathers(p->body, i))
             continue;
-        if (step_before_rows(p->kernel, i))
+        if (step_before_rows(p->kernel, i) || step_slides(p->kernel, i))
             continue;
         bool there = false;
         for (int before = 0; stays_in_registers(p, i) && before < phase; before++)
             there = there || phase_needs(&p->phases, before, i);
         if (!there)
             print_load(p, i);
+    }
+}
+
+/* The load of the line that is furthest to the left, where the line's vectors begin. */
+static int leftmost(const Printer *p, int load) {
+    const Step *steps = p->body->steps;
+    for (int i = 0; i < p->body->count; i++)
+        if (step_same_line(&steps[i], &steps[load]) && steps[i].place < steps[load].place)
+            load = i;
+    return load;
+}
+
+/* Declares the vectors of a load's line; they are named after its first tap, "x_0_0". */
+static const char *declare_line(Printer *p, int load) {
+    const Step *steps = p->body->steps;
+    int places = 0, vector = p->kernel->vector;
+    const char *type = dtype_c_name(steps[load].value->dtype);
+    for (int i = 0; i < p->body->count; i++)
+        places += step_same_line(&steps[i], &steps[load]);
+    int length = (int)(strrchr(steps[load].name, '_') - steps[load].name);
+    const char *line = unique(p, arena_printf(p->arena, "%.*s_v", length, steps[load].name));
+    put(p, "%s %s[%d];", vector == 1 ? type : arena_printf(p->arena, "Vec<%s, %d>", type, vector),
+        line, places);
+    return line;
+}
+
+/* Loads what several rows from p->row on see through their windows. Row `row` finds its taps as many
+ * places further as it is behind the first. */
+void print_lines(Printer *p) {
+    const Step *steps = p->body->steps;
+    const char **line = arena_array(p->arena, (size_t)p->body->count, sizeof *line);
+    for (int i = 0; i < p->body->count; i++) {
+        if (!step_slides(p->kernel, i))
+            continue;
+        int first = leftmost(p, i), place = steps[i].place - steps[first].place;
+        if (!line[first])
+            line[first] = declare_line(p, steps[i].spare ? first : i);
+        put(p, "%s[%d] = %s;", line[first], place,
+            p->kernel->vector == 1 ? step_element_text(p, i)
+                                   : vector_text(p, i, p->kernel->vector));
+        const char *behind = arena_printf(p->arena, "row - %s", p->row);
+        p->slot[i] = arena_printf(p->arena, place ? "%s[%s + %d]" : "%s[%s]", line[first], behind,
+                                  place);
     }
 }
 

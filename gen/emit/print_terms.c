@@ -173,7 +173,7 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
 
 static const char *row_of(Printer *p, const Step *s) {
     if (s->row_index < 0)
-        return value_rows(s->value) > 1 ? "row" : NULL;
+        return value_rows(s->value) > 1 ? p->row : NULL;
     const char *row = step_text(p, s->row_index);
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
@@ -435,7 +435,7 @@ static Term index_term(Printer *p, const Step *s) {
     if (s->kind == STEP_ROW && p->body->rows == 1)
         return primary("0");
     bool each = s->kind == STEP_COL && p->kernel->vector > 1 && !p->is_first;
-    const char *text = s->kind == STEP_ROW ? "row" : p->col;
+    const char *text = s->kind == STEP_ROW ? p->row : p->col;
     if (each)
         text = arena_printf(p->arena, "%s + j", text);
     if (p->is_long)

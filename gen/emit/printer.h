@@ -25,6 +25,7 @@ typedef struct {
     const char **name;    /* by step: its variable; NULL: written out at its uses */
     const char **slot;    /* by step: the variable that it loads, draws, sums or stores */
     int *holder;          /* by step: the STORE whose vector has its value; -1: none */
+    const char *row;      /* the index of rows: "row", or for loads of several rows the first of them */
     const char *col;      /* the index of columns: "col", or "i" if there is only one index */
     const char *lane;     /* "lane", "threadIdx.x" */
     bool linear;          /* see body_is_linear */
@@ -68,6 +69,8 @@ void print_row_scope(Printer *, int phase);
 /* The same for steps that are computed before the loop over rows, and the loads of columns. */
 void print_before_rows(Printer *);
 void print_hoisted_loads(Printer *, int phase);
+/* Loads what the windows of several rows have in common, before the loop over these rows. */
+void print_lines(Printer *);
 /* In a kernel that asks for what later rows load: declares the end of the rows that do so, before the
  * loop over rows; and asks, before a row's loads. */
 void print_ahead_end(Printer *);

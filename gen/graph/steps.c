@@ -51,6 +51,9 @@ bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
 bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
 bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
 static bool map_shares(ColMap map) { return map == COL_DIVIDE || map == COL_PACKED; }
+bool step_same_line(const Step *a, const Step *b) {
+    return a->slides && b->slides && a->line == b->line && value_same_view(a->value, b->value);
+}
 bool step_shares(const Step *s) { return map_shares(s->col_map); }
 bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
 

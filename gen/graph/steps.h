@@ -97,6 +97,9 @@ typedef struct {
     int operand;      /* STORE in a prologue: the template's operand, from 1, that it makes; else 0 */
     int64_t per;      /* LOAD of a foremost tap, which reads what is new to its window: `per` rows */
     int64_t moves;    /* further, it reads what is about `moves` rows further; other LOADs: 0 */
+    bool slides;      /* LOAD under a window of stride 1: what it reads for the next row of its line, */
+    int line, place;  /* a LOAD of the same value and window line at place + 1 reads for this row */
+    bool spare;       /* such a LOAD beyond the window, which only a row behind this one needs */
     bool unstored;    /* STORE in a prologue: nothing but the template reads it, so it is not stored */
     uint32_t stream;  /* UNIFORM */
     bool of_product;  /* ROW_SUM, COL_SUM: a is a product; multiply and add round once */
@@ -165,6 +168,8 @@ bool step_reduces_row(StepKind);  /* ROW_SUM, ROW_MAX, ROW_LSE */
 bool step_totals(StepKind);       /* TOTAL */
 bool step_reduces(StepKind);      /* any of these: complete only after the visit that feeds it */
 bool step_writes(StepKind);       /* STORE, COL_SUM */
+/* Whether two LOADs read the same line of a sliding window. */
+bool step_same_line(const Step *, const Step *);
 bool step_shares(const Step *);   /* whether the columns of a run share an element: DIVIDE, PACKED */
 bool step_sums_columns(StepKind); /* COL_SUM */
 

@@ -8,6 +8,8 @@
 #include "graph/graph.h"
 
 enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
+/* Most rows of a line that a thread may have together, without the first. */
+enum { MOST_SPARE = 3 };
 
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);

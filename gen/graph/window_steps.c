@@ -113,6 +113,25 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
     return (int)count;
 }
 
+/* How many rows behind a row certainly belong to its line too, if the row's own place in the line is a
+ * multiple of one more than that. */
+static int rows_behind(int64_t width) {
+    return width % 4 == 0 ? 3 : width % 2 == 0 ? 1 : 0;
+}
+
+/* The next places on a line behind `last`, the one furthest to the right of a window of `count`: lowest
+ * is how far that is from the row's own place. Returns how many. */
+static int spare_places(Body *body, const Window *w, const Place *last, int64_t lowest, int64_t width,
+                        int64_t size, int count, Place spare[MOST_SPARE]) {
+    int behind = w->stride == 1 ? rows_behind(width) : 0;
+    for (int t = 0; t < behind; t++) {
+        int64_t from = lowest + t + 1;
+        spare[t] = place(body, plus(body, last->at, t + 1), from, width - 1 + from, size, "w");
+        call_place(body, &spare[t], "w", count + t);
+    }
+    return behind;
+}
+
 /* ---- both axes ------------------------------------------------------------------------------- */
 
 static int tap_number(Body *body, int h, int w, int64_t kernel) {
@@ -155,8 +174,38 @@ static void mark_new_taps(const Window *w, int count, int64_t out_width, Tap *ta
         }
 }
 
+/* Marks the taps of a window that moves by `right` (1 or -1) columns from one tap of a line to the next
+ * and begins `first` columns from the row's own place. Gives each line its spare taps. */
+static void mark_sliding(Body *body, const Place *h, int count, int64_t first, int right,
+                         const Place *spare, int spare_count, Tap *taps) {
+    for (int i = 0; i < count * count && spare_count; i++) {
+        int k = i % count, rightmost = right > 0 ? count - 1 : 0;
+        Tap *tap = &taps[i];
+        tap->slides = true;
+        tap->line = i / count;
+        tap->place = (int)first + right * k;
+        if (k != rightmost)
+            continue;
+        Tap *to = arena_array(body->arena, (size_t)spare_count, sizeof *to);
+        for (int t = 0; t < spare_count; t++) {
+            int line = body->steps[tap->row].arg[0];
+            to[t] = *tap;
+            to[t].name = arena_printf(body->arena, "%d_%d", tap->line, count + t);
+            to[t].row = step_called(body, step_binary(body, STEP_ADD, line, spare[t].at), "row_%s",
+                                    to[t].name);
+            to[t].inside = both(body, h[tap->line].inside, spare[t].inside);
+            if (h[tap->line].inside >= 0 && spare[t].inside >= 0)
+                step_called(body, to[t].inside, "inside_%s", to[t].name);
+            to[t].place = tap->place + t + 1;
+            to[t].per = to[t].moves = 0;
+        }
+        tap->spare = to;
+        tap->spare_count = spare_count;
+    }
+}
+
 int window_taps(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
-    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW];
+    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW], spare[MOST_SPARE];
     int64_t height = window_out_height(win), width = window_out_width(win);
     Pixel out = step_pixel(body, height, width);
     ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
@@ -164,11 +213,14 @@ int window_taps(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
     int count = axis_taps(body, win, out.w, width, win->width, "w", w);
     join_axes(body, out.n, h, w, count, win->height, win->width, win->kernel, taps);
     mark_new_taps(win, count, width, taps);
+    int spares = spare_places(body, win, &w[count - 1], count - 1 - win->padding, width, win->width,
+                              count, spare);
+    mark_sliding(body, h, count, -win->padding, 1, spare, spares, taps);
     return count * count;
 }
 
 int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
-    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW];
+    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW], spare[MOST_SPARE];
     int64_t height = window_out_height(win), width = window_out_width(win);
     Pixel in = step_pixel(body, win->height, win->width);
     ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
@@ -178,6 +230,8 @@ int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
     /* The last window over the pixel; the others are over earlier ones too. */
     taps[0].per = win->stride;
     taps[0].moves = 1;
+    int spares = spare_places(body, win, &w[0], win->padding, win->width, width, count, spare);
+    mark_sliding(body, h, count, win->padding, -1, spare, spares, taps);
     return count * count;
 }
 
@@ -190,9 +244,20 @@ int tap_select(Body *body, const Tap *tap, int value, double otherwise) {
     return step_hinted(body, value, "padded");
 }
 
-int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {
+static int load_at(Body *body, const Tap *tap, Value *v, const char *what) {
     int load = step_load_where(body, v, tap->row, tap->inside);
-    body->steps[load].per = tap->per;
-    body->steps[load].moves = tap->moves;
+    Step *s = &body->steps[load];
+    s->per = tap->per;
+    s->moves = tap->moves;
+    s->slides = tap->slides;
+    s->line = tap->line;
+    s->place = tap->place;
     return step_called(body, load, "%s_%s", what, tap->name);
+}
+
+int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {
+    int load = load_at(body, tap, v, what);
+    for (int t = 0; t < tap->spare_count; t++)
+        body->steps[load_at(body, &tap->spare[t], v, what)].spare = true;
+    return load;
 }

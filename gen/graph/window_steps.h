@@ -13,11 +13,16 @@ typedef struct {
 
 /* One tap of a window. Steps give its row, whether it is inside the image (-1: always; outside, the
  * row may not exist in the batch), and its number in the window, counted line by line. `name` tells
- * a body's taps apart: "0_2". `per` and `moves` are those of its loads. */
-typedef struct {
+ * a body's taps apart: "0_2". `per` and `moves` are those of its loads, `line` and `place` too if the
+ * window slides. The last tap of a sliding window's line has `spare` taps beside it. */
+typedef struct Tap {
     int row, inside, number;
     const char *name;
     int64_t per, moves;
+    bool slides;
+    int line, place;
+    const struct Tap *spare; /* [MOST_SPARE], of which spare_count are used */
+    int spare_count;
 } Tap;
 
 Pixel step_pixel(Body *, int64_t height, int64_t width);

@@ -2,6 +2,7 @@
 #include "plan/fuse.h"
 
 #include "base/rounding.h"
+#include "graph/window.h"
 #include "plan/kernel_names.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -429,17 +430,21 @@ static void mark_used(const Body *body, int step, bool *used) {
         mark_used(body, s->row_index, used);
 }
 
-void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
-                      const void *context) {
-    bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used);
-    int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
-    int count = 0;
+/* Spare loads up to so many places behind other loads of their lines that are used. */
+static void mark_spare(const Body *body, int places, bool *used) {
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (step_sums_columns(s->kind) || s->operand ||
-            (step_writes(s->kind) && is_read(context, s->value)))
-            mark_used(body, i, used);
+        for (int k = 0; s->spare && k < body->count; k++) {
+            const Step *other = &body->steps[k];
+            if (used[k] && !other->spare && step_same_line(other, s) &&
+                s->place <= other->place + places)
+                mark_used(body, i, used);
+        }
     }
+}
+
+static void drop_unused(Body *body, const bool *used) {
+    int *place = arena_array(body->arena, (size_t)body->count, sizeof *place), count = 0;
     for (int i = 0; i < body->count; i++) {
         if (!used[i])
             continue;
@@ -447,4 +452,29 @@ void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
         place[i] = count++;
     }
     body->count = count;
+}
+
+void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
+                      const void *context) {
+    bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used);
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (step_sums_columns(s->kind) || s->operand ||
+            (step_writes(s->kind) && is_read(context, s->value)))
+            mark_used(body, i, used);
+    }
+    mark_spare(body, MOST_SPARE, used);
+    drop_unused(body, used);
+}
+
+void fuse_drop_spares(Body *body, int places) {
+    bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used), found = false;
+    for (int i = 0; i < body->count; i++) {
+        found |= body->steps[i].spare;
+        if (step_writes(body->steps[i].kind))
+            mark_used(body, i, used);
+    }
+    mark_spare(body, places, used);
+    if (found)
+        drop_unused(body, used);
 }

@@ -19,6 +19,10 @@ Body *fuse_bodies(const Program *, const Body *first, const Body *second);
  * does to each of these rows, without its stores. NULL where the result could differ. */
 Body *fuse_windows(const Program *, const Body *result, const Body *reader, int count);
 
+/* Removes spare loads of sliding windows that are more than `places` behind the window, and what only
+ * those used. Works in place. */
+void fuse_drop_spares(Body *, int places);
+
 /* Removes stores to values for which is_read is false, and steps that only those stores used. Works
  * in place. */
 void fuse_drop_stores(Body *, bool (*is_read)(const void *context, const Value *),

@@ -32,7 +32,7 @@ static Count count_new(Arena *arena, const Kernel *k, const Launch *launch) {
     if (k->skeleton == SKELETON_FLAT)
         c.row_threads = c.rows * c.cols / k->vector;
     else
-        c.row_threads = c.rows * k->lanes * k->column_blocks;
+        c.row_threads = c.rows * k->lanes * k->column_blocks / skeleton_slides(k);
     return c;
 }
 
@@ -50,6 +50,8 @@ static double times_loaded_in_rows(const Count *c, int i) {
         return c->row_threads;
     if (step_shares(&c->body->steps[i]) && step_is_vector(k, i))
         return c->rows * c->cols * step_width(k, i) / k->vector;
+    if (step_slides(k, i))
+        return c->rows * c->cols / skeleton_slides(k);
     bool in_registers = c->phases.kept[i] && k->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
 }

@@ -21,7 +21,8 @@ const char *dtype_c_name(DType dtype) {
 }
 
 const char *const kernel_words[] = {"row", "col", "lane", "worker", "column_block", "part", "i", "j",
-                                    "c",   "r",   "rows", "first",  "end",          "sums", NULL};
+                                    "c",   "r",   "rows", "first",  "end",          "sums", "turn",
+                                    "near", NULL};
 
 static bool is_one_of(const char *name, const char *const *words) {
     while (*words && strcmp(name, *words) != 0)

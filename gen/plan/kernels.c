@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plan/fuse.h"
 #include "plan/kernel_names.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -241,9 +242,11 @@ void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op
                 .real = plan->program->real,
                 .ops = op_titles(arena, ops, op_count),
                 .prefetches = plan->spec->compile.prefetch_rows,
+                .shares_rows = plan->spec->compile.thread_rows,
                 .pos = ops[0]->pos};
     Launch launch = {.kind = LAUNCH_KERNEL};
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
+    fuse_drop_spares(body, skeleton_slides(&k) - 1);
     kernel_operands(arena, &k, &launch);
     k.signature = body_signature(arena, &k);
     OpTitles titles = op_titles(arena, ops, op_count);

@@ -87,6 +87,7 @@ typedef struct {
     int chunks;               /* EPILOGUE: most vectors of a row that a thread holds, else 0 */
     int threads, vector;      /* threads per block; elements per access of a thread */
     bool prefetches;          /* TILE: see skeleton_ahead */
+    bool shares_rows;         /* threads may have several rows, which share loads */
     int64_t shared_bytes;
     OpTitles ops;
     Pos pos; /* spec line of the first op */

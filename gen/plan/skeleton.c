@@ -2,6 +2,7 @@
 #include "plan/skeleton.h"
 
 #include "base/rounding.h"
+#include "graph/window.h"
 #include "plan/phases.h"
 
 bool skeleton_is_row(Skeleton s) {
@@ -23,6 +24,67 @@ bool skeleton_exact(const Kernel *k) {
 
 int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) {
     return ceil_div(rows, k->workers);
+}
+
+int skeleton_rows_in_turn(const Kernel *k) {
+    if (!k->rows || !k->workers || k->parts == 1 || k->skeleton == SKELETON_EPILOGUE)
+        return 1;
+    int64_t each = skeleton_rows_per_worker(k, k->rows);
+    for (int rows = 1 + MOST_SPARE; rows > 1; rows /= 2) {
+        int64_t turn = (int64_t)rows * k->parts;
+        bool idle = 16 * each < 15 * round_up(each, turn); /* part of the threads, in the last turn */
+        if (k->rows % rows == 0 && each % rows == 0 && !idle)
+            return rows;
+    }
+    return 1;
+}
+
+/* How many rows of a line the body has loads for: its own, and those that spare loads serve. */
+static int rows_with_loads(const Body *body) {
+    const Step *spare = NULL;
+    int rows = 1;
+    for (int i = 0; i < body->count; i++) {
+        if (!body->steps[i].spare)
+            continue;
+        spare = spare ? spare : &body->steps[i];
+        rows += step_same_line(spare, &body->steps[i]);
+    }
+    return rows;
+}
+
+static bool is_of_row(const Body *body, int step) {
+    return step >= 0 && step_level(body, step) == LEVEL_ROW;
+}
+
+/* Whether only the loads under sliding windows depend on where the row is. */
+static bool only_windows_ask(const Kernel *k) {
+    for (int i = 0; i < k->body->count; i++) {
+        const Step *s = &k->body->steps[i];
+        if (s->slides && (step_is_vector(k, i) || k->vector == 1))
+            continue;
+        if (s->slides || (step_writes(s->kind) && is_of_row(k->body, i)))
+            return false;
+        if (!step_per_column(k->body, i))
+            continue;
+        bool asks = is_of_row(k->body, s->row_index);
+        for (int a = 0; a < step_args(s); a++)
+            asks |= is_of_row(k->body, s->arg[a]);
+        if (asks)
+            return false;
+    }
+    return true;
+}
+
+int skeleton_slides(const Kernel *k) {
+    if (!k->shares_rows || k->prefetches || k->skeleton != SKELETON_TILE)
+        return 1;
+    int rows = rows_with_loads(k->body), in_turn = skeleton_rows_in_turn(k);
+    rows = rows < in_turn ? rows : in_turn;
+    return rows > 1 && only_windows_ask(k) ? rows : 1;
+}
+
+bool step_slides(const Kernel *k, int step) {
+    return k->body->steps[step].slides && skeleton_slides(k) > 1;
 }
 
 bool step_before_rows(const Kernel *k, int step) {
@@ -75,7 +137,8 @@ static bool windows_overlap(const Body *body) {
         int taps = 0, new_taps = 0;
         for (int k = 0; body->steps[i].per && k < body->count; k++) {
             const Step *s = &body->steps[k];
-            bool tap = s->kind == STEP_LOAD && s->value == body->steps[i].value && s->row_index >= 0;
+            bool tap = s->kind == STEP_LOAD && s->value == body->steps[i].value &&
+                       s->row_index >= 0 && !s->spare;
             taps += tap;
             new_taps += tap && s->per;
         }
@@ -110,6 +173,8 @@ bool skeleton_is_alone(const Kernel *k) {
 int skeleton_blocks_together(const Kernel *k) {
     if (skeleton_is_alone(k))
         return 1;
+    if (skeleton_slides(k) > 1)
+        return SLIDING_THREADS / k->threads > 1 ? SLIDING_THREADS / k->threads : 0;
     if (k->skeleton == SKELETON_TILE && k->threads >= TILE_THREADS / 2 &&
         k->workers * k->column_blocks > 2 * ENOUGH_BLOCKS && registers_held(k) <= MOST_HELD)
         return TILE_THREADS_TOGETHER / (int)round_up(k->threads, 32);
@@ -206,7 +271,8 @@ static int flat_thread_rows(const Kernel *k) {
     bool pays = shared >= MUCH_SHARED * (loaded + flat_accesses(k, STEP_STORE, false));
     bool fits = shared + SHARING_ROWS * loaded <= MOST_SHARED;
     bool enough = threads >= (int64_t)SEVERAL_WAVES * ENOUGH_BLOCKS * k->threads;
-    return pays && fits && enough && k->rows % SHARING_ROWS == 0 ? SHARING_ROWS : 1;
+    bool may = k->shares_rows && k->rows % SHARING_ROWS == 0;
+    return may && pays && fits && enough ? SHARING_ROWS : 1;
 }
 
 static void choose_flat(Kernel *k) {
@@ -274,6 +340,12 @@ static int sum_parts(const Program *p, int64_t cols) {
     return accesses < 32 ? (int)(TILE_THREADS / accesses) : WARP_ROW_THREADS / 32;
 }
 
+/* Whether a thread loads so many places of a line that they fill its registers with 8 columns each. */
+static bool slides_far(const Kernel *k) {
+    bool may = k->shares_rows && !k->prefetches;
+    return may && rows_with_loads(k->body) > 2 && skeleton_rows_in_turn(k) > 2;
+}
+
 /* The rows that a thread adds depend on the widest vector, so that they are the same whatever else is
  * in the kernel. With fewer lanes, a block of narrower ones would read less than 32 bytes of a row. */
 static void choose_tile(const Program *p, Kernel *k) {
@@ -282,7 +354,7 @@ static void choose_tile(const Program *p, Kernel *k) {
     k->vector = tile_vector(p, cols);
     int64_t accesses = cols / k->vector;
     k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
-    if (k->vector == 8 && k->lanes >= 4 && holds_many_sums(k->body))
+    if (k->vector == 8 && k->lanes >= 4 && (holds_many_sums(k->body) || slides_far(k)))
         k->vector = 4;
     k->column_blocks = (int)ceil_div(cols / k->vector, k->lanes);
     k->threads = k->lanes * sum_parts(p, cols);
@@ -333,6 +405,10 @@ void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
     bool sums = body_has(body, step_sums_columns), reduces = body_has(body, step_reduces_row);
     k->rows = rows_grow && body->rows > 1 && !body_has(body, step_totals) ? 0 : body->rows;
     k->parts = k->lanes = k->column_blocks = 1;
+    if (sums) {
+        k->workers = skeleton_workers(p, body, rows_grow);
+        k->parts = sum_parts(p, body->cols);
+    }
     if (body_has(body, step_totals))
         choose_column(k);
     else if (sums && !reduces && sums_in_tiles(body->cols))
@@ -341,10 +417,8 @@ void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
         choose_row(p, k);
     else
         choose_flat(k);
-    if (!sums)
-        return;
-    k->workers = skeleton_workers(p, body, rows_grow);
-    k->parts = k->threads / k->lanes;
+    if (sums)
+        k->parts = k->threads / k->lanes;
 }
 
 void skeleton_epilogue(Kernel *k, int columns, int run, int64_t lanes, int64_t workers) {
@@ -386,14 +460,14 @@ int column_width(const Kernel *k) { return k->body->cols < 32 ? 1 : COLUMNS_OF_B
 /* ---- loads of later rows ---------------------------------------------------------------------- */
 
 int64_t skeleton_ahead(const Kernel *k) {
-    int64_t ahead = 0;
+    int64_t ahead = 0, in_turn = skeleton_rows_in_turn(k);
     if (!k->prefetches || k->skeleton != SKELETON_TILE || !k->rows || !windows_overlap(k->body))
         return 0;
     for (int i = 0; i < k->body->count; i++) {
         const Step *s = &k->body->steps[i];
         if (!s->per || step_gathers(k->body, i))
             continue;
-        int64_t rows = round_up(ITERATIONS_AHEAD * k->parts, s->per);
+        int64_t rows = round_up(round_up(ITERATIONS_AHEAD, in_turn) * k->parts, s->per);
         ahead = rows > ahead ? rows : ahead;
     }
     return ahead < skeleton_rows_per_worker(k, k->rows) ? ahead : 0;

@@ -25,6 +25,9 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
  * registers it would be three blocks, and the last 116 of 512 would run after the others: such kernels
  * reached 2.2 TB/s there, those with 64 registers 2.9. Few blocks have room anyway. */
 enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
+/* Threads on a multiprocessor, if their windows slide: ptxas then has 128 registers for each, which
+ * hold 3x3 windows of 4 columns over 4 rows, or of 8 columns over 2, without spilling. */
+enum { SLIDING_THREADS = 512 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */
 enum { ROWS_AT_ONCE = 4 };
@@ -34,9 +37,9 @@ enum { ROWS_AT_ONCE = 4 };
  * to 3.1, all that memory gives. With MOST_SHARED loaded vectors of 16 bytes, ptxas fits a thread into
  * 64 registers, so that a multiprocessor runs four blocks; SEVERAL_WAVES are four times that. */
 enum { SHARING_ROWS = 2, MUCH_SHARED = 4, MOST_SHARED = 16, SEVERAL_WAVES = 16 };
-/* How many turns of its rows ahead a block asks for what its windows read. On an H100, a turn took some
- * 1.3 us, and memory answers after some 0.7 us under load: the second turn is for those that are
- * faster, now that they wait less. Memory moves sectors. */
+/* How many of its own rows ahead a thread asks for what its windows read; at least a whole turn. On an
+ * H100, a row took some 1.3 us, and memory answers after some 0.7 us under load: the second row is for
+ * those that are faster, now that they wait less. Memory moves sectors. */
 enum { ITERATIONS_AHEAD = 2, SECTOR = 32 };
 /* Threads that share a column of a second pass, and columns of a block: 32 bytes, which memory moves
  * at once. More columns would leave multiprocessors idle. */
@@ -64,6 +67,14 @@ bool skeleton_exact(const Kernel *);
 /* Whether a thread computes or loads the step once, before its rows, as it is the same for all. */
 bool step_before_rows(const Kernel *, int step);
 int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
+/* How many neighbouring rows a worker's thread takes at a time: 4, 2 or 1. */
+int skeleton_rows_in_turn(const Kernel *);
+/* How many of these lie on one line of an image, under windows that move by one place from each to the
+ * next: the thread loads and converts what they have in common once. By SASS, 3x3 windows then take a
+ * quarter to a third fewer instructions. 1: none. */
+int skeleton_slides(const Kernel *);
+/* Whether a thread loads this for all of these rows together. */
+bool step_slides(const Kernel *, int step);
 /* Whether a block has a multiprocessor to itself: it reads a long row more than once. */
 bool skeleton_is_alone(const Kernel *);
 /* Blocks that must fit a multiprocessor at a time; 0: as many as ptxas considers best. */

@@ -648,6 +648,8 @@
     K(compile, prefetch_rows, BOOL, "false", "", IMAGES, RUN,                                      \
       "Let kernels whose windows overlap, such as depthwise convolutions and max pools, fetch "     \
       "into the L2 cache what they read of later rows; no GPU has measured it.")                   \
+    K(compile, thread_rows, BOOL, "true", "", IMAGES, RUN,                                         \
+      "Let threads have several pixels where these share most of what they read.")                 \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE, WEIGHTS,                                  \
       "Compute logits in chunks, so that those of a whole batch never exist at the same time.")    \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE, WEIGHTS,                             \

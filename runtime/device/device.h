@@ -52,8 +52,8 @@ void jit_modules(Rt *rt);
 
 /* ---- jit_parts.c ----------------------------------------------------------------------------- */
 
-/* Returns the number of parts that a file of kernels is compiled in; depends only on the file. */
-int jit_part_count(const char *source);
+/* Returns the number of parts that a file of kernels is compiled in by so many processors. */
+int jit_part_count(const char *source, long processors);
 /* Returns part `part` of `count`: the file without the other parts' kernels. Their line ends stay,
  * so that messages and profilers report the file's own line numbers. The caller frees it. */
 char *jit_part(const char *source, int part, int count);

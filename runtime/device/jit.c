@@ -228,7 +228,8 @@ static bool are_cached(const char *key_path, const char *stamp) {
 }
 
 static void name_modules(Rt *rt, const char *source) {
-    rt->device.module_count = jit_part_count(source);
+    /* Of the machine, not of this process: ranks that share the cache agree on it. */
+    rt->device.module_count = jit_part_count(source, sysconf(_SC_NPROCESSORS_ONLN));
     for (int i = 0; i < rt->device.module_count; i++)
         snprintf(rt->device.module_paths[i], RT_MAX_PATH, "%s/kernels.nvrtc.%d.cubin",
                  rt->options.exe_dir, i);

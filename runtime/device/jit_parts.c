@@ -9,7 +9,8 @@
 
 #define KERNEL "extern \"C\" __global__"
 
-/* Every part compiles the rest of the file again, so a few kernels do not justify another part. */
+/* Every part compiles the rest of the file again, so a few kernels do not justify another part, nor do
+ * more parts than can be compiled at a time. */
 enum { KERNELS_A_PART = 8 };
 
 /* Returns the first line at or after `at` that begins a kernel, or NULL. */
@@ -25,12 +26,14 @@ static const char *kernel_end(const char *begin) {
     return brace ? brace + 2 : begin + strlen(begin);
 }
 
-int jit_part_count(const char *source) {
+int jit_part_count(const char *source, long processors) {
+    const long most = processors < RT_MAX_MODULES ? processors : RT_MAX_MODULES;
     int kernels = 0;
     for (const char *at = source; (at = kernel_begin(source, at)) != NULL; at = kernel_end(at))
         kernels++;
-    const int parts = (kernels + KERNELS_A_PART - 1) / KERNELS_A_PART;
-    return parts < 1 ? 1 : parts < RT_MAX_MODULES ? parts : RT_MAX_MODULES;
+    const int useful = (kernels + KERNELS_A_PART - 1) / KERNELS_A_PART;
+    const int parts = useful < most ? useful : (int)most;
+    return parts < 1 ? 1 : parts;
 }
 
 char *jit_part(const char *source, int part, int count) {

@@ -12,9 +12,9 @@ or from pageable host memory. Weights are the same too. Each measurement is a se
 Peers run at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark;
 eager, compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler
 does not allow. Pinned batches are copied on a separate stream during the previous step. In bf16 our programs of the
-CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows, that of
-ResNet-50 without masks of ReLUs, and that of the CNN at small batches without its side stream and with programmatic
-launch.
+CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows and with
+one row per thread, that of ResNet-50 without masks of ReLUs, and that of the CNN at small batches without its side
+stream and with programmatic launch.
 
 Aims are about bf16 on the device: the CNN's step at batch 64, ResNet-50's rate, and the speed beside the fastest peer.
 
@@ -49,6 +49,7 @@ PROGRAMMATIC = "compile.programmatic_launch=true"
 NO_WGMMA = "compile.wgmma=false"
 NO_MASKS = "compile.relu_masks=false"
 PREFETCH = "compile.prefetch_rows=true"
+ROWS_APART = "compile.thread_rows=false"
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -84,6 +85,7 @@ class Work:
         if (self.family, self.feed) == ("resnet50", "device"):
             yield f"{OURS}, no masks", f"{self.name}.no_masks", [NO_MASKS]
         if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["mobilenet_v2", "resnet50"]:
+            yield f"{OURS}, rows apart", f"{self.name}.rows_apart", [ROWS_APART]
             yield f"{OURS}, prefetched rows", f"{self.name}.prefetch", [PREFETCH]
 
 

@@ -235,6 +235,26 @@ more_test_optimizer_in_backward() {
         in_backward "training.task='sft'" "adapter.type='lora'" adapter.use_dora=true
 }
 
+# slid DTYPE TEXT [KEY=VALUE]...: kernels with the text, whose threads load together what the windows
+# of neighbouring rows have in common, give the same bits as apart.
+slid() {
+    local dtype=$1 sliding=$2 when
+    shift 2
+    for when in true false; do
+        rm -rf "$work/slid_$when" && program "slid_$when" tests/sim/depthwise.toml "precision.dtype=$dtype" \
+            "compile.thread_rows=$when" "$@" &&
+            run "slid_$when" "slid_${when}_out" --dump "$work/slid_$when.dump" || return 1
+    done
+    grep -q "$sliding" "$work/slid_true/kernels.cu" && ! grep -q 'row - turn' "$work/slid_false/kernels.cu" &&
+        cmp "$work/slid_true.dump" "$work/slid_false.dump" && same_results slid_true_out slid_false_out
+}
+small_images=(model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=8)
+test_rows_of_a_thread_once() { slid bf16 '_v\[6\];'; }
+more_test_rows_of_a_thread() {
+    slid bf16 'row - near + 2' "${small_images[@]}" && slid fp64 'row - turn + 2' &&
+        slid fp32 'row - turn + 2' compile.fusion=false
+}
+
 more_test_pageable_input() { switched data.pin_memory=false; }
 
 # A folder of JPEG and PNG files, decoded by two threads before the first step or image by image:

@@ -95,6 +95,8 @@ cnn_crops        fp32  default
 cnn_crops        bf16  default
 wide_rows        fp16  wgmma_128
 mobilenet        bf16  prefetch
+depthwise        bf16  default
+depthwise        fp32  small_images
 resnet18         tf32  nchw
 TABLE
 }

@@ -15,7 +15,7 @@ static const char *setting(const char *name, const char *otherwise) {
 const char *generated_flavour(void) { return setting("FLAVOUR", "release"); }
 
 Plan *generated_plan(Program *program, const Device *device) {
-    static Spec spec = {.name = "test", .compile.fusion = true};
+    static Spec spec = {.name = "test", .compile.fusion = true, .compile.thread_rows = true};
     Plan *plan = plan_new(program, &spec, device);
     plan_launches(plan);
     return plan;

@@ -452,19 +452,22 @@ static void eval_phase(Eval *e, int phase) {
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);
 }
 
-static void eval_rows(Eval *e, int64_t first, int64_t end, int64_t step) {
-    for (e->row = first; e->row < end; e->row += step)
-        for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
+/* Of each `step` rows, the first `run`. */
+static void eval_rows(Eval *e, int64_t first, int64_t end, int64_t step, int run) {
+    for (int64_t begin = first; begin < end; begin += step)
+        for (e->row = begin; e->row < begin + run && e->row < end; e->row++)
+            for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
 }
 
-/* Part p of n sums the worker's rows p, p + n, ...; the parts are added in order. */
+/* Part p of n sums the worker's runs of rows p, p + n, ...; the parts are added in order. */
 static void eval_worker(Eval *e, int64_t worker, int64_t share) {
     int64_t cols = e->body->cols, end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
+    int run = skeleton_rows_in_turn(e->kernel);
     double *sums[MOST_STEPS] = {0};
     for (int part = 0; part < e->kernel->parts; part++) {
         for (int i = 0; i < e->body->count; i++)
             if (e->body->steps[i].kind == STEP_COL_SUM) e->totals[i] = calloc((size_t)cols, sizeof(double));
-        eval_rows(e, worker * share + part, end, e->kernel->parts);
+        eval_rows(e, worker * share + part * run, end, (int64_t)e->kernel->parts * run, run);
         for (int i = 0; i < e->body->count; i++) {
             for (int64_t c = 0; part > 0 && e->totals[i] && c < cols; c++) sums[i][c] = add(e, sums[i][c], e->totals[i][c]);
             if (part == 0) sums[i] = e->totals[i];
@@ -530,7 +533,7 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     e->rows = launch_rows(k, launch);
     e->phases = phases_of(plan->program->arena, k->body);
     if (k->skeleton == SKELETON_COLUMN) eval_columns(e);
-    else if (!k->workers || k->skeleton == SKELETON_EPILOGUE) eval_rows(e, 0, e->rows, 1);
+    else if (!k->workers || k->skeleton == SKELETON_EPILOGUE) eval_rows(e, 0, e->rows, 1, 1);
     else for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, (e->rows + k->workers - 1) / k->workers);
     free(e);
 }

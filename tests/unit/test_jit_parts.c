@@ -17,7 +17,7 @@
 #define KERNEL(name) \
     "extern \"C\" __global__ void\n" name "(float *y) {\n    if (y) {\n        *y = 1;\n    }\n}\n\n"
 
-enum { MOST = 100 };
+enum { MOST = 100, MANY = 64 };
 
 /* A head, `kernels` kernels called k0_, k1_, …, and a helper before every third one. */
 static const char *file_of(int kernels) {
@@ -53,7 +53,7 @@ static void each_kernel_is_in_one_part(void **state) {
     (void)state;
     for (int kernels = 1; kernels < MOST; kernels += 11) {
         const char *source = file_of(kernels);
-        const int count = jit_part_count(source);
+        const int count = jit_part_count(source, MANY);
         const int helpers = (kernels + 2) / 3;
         int homes[MOST] = {0};
         for (int part = 0; part < count; part++) {
@@ -77,14 +77,23 @@ static void each_kernel_is_in_one_part(void **state) {
 
 static void few_kernels_are_one_part(void **state) {
     (void)state;
-    assert_int_equal(jit_part_count(""), 1);
-    assert_int_equal(jit_part_count(file_of(8)), 1);
-    assert_int_equal(jit_part_count(file_of(9)), 2);
-    assert_int_equal(jit_part_count(file_of(MOST)), RT_MAX_MODULES);
+    assert_int_equal(jit_part_count("", MANY), 1);
+    assert_int_equal(jit_part_count(file_of(8), MANY), 1);
+    assert_int_equal(jit_part_count(file_of(9), MANY), 2);
+    assert_int_equal(jit_part_count(file_of(MOST), MANY), RT_MAX_MODULES);
     const char *source = file_of(8);
     char *text = jit_part(source, 0, 1);
     assert_string_equal(text, source);
     free(text);
+}
+
+static void processors_bound_the_parts(void **state) {
+    (void)state;
+    const char *source = file_of(MOST);
+    assert_int_equal(jit_part_count(source, 1), 1);
+    assert_int_equal(jit_part_count(source, 2), 2);
+    assert_int_equal(jit_part_count(source, 5), 5);
+    assert_int_equal(jit_part_count(source, -1), 1); /* their number is unknown */
 }
 
 /* A file that was truncated or edited is left to the compiler, and loses nothing. */
@@ -103,6 +112,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_is_in_one_part),
         cmocka_unit_test(few_kernels_are_one_part),
+        cmocka_unit_test(processors_bound_the_parts),
         cmocka_unit_test(what_is_no_kernel_is_in_all_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "emit/emit.h"
 #include "graph/window_steps.h"
+#include "plan/fuse.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 #include "plan/work.h"
@@ -223,7 +224,8 @@ static void test_overlapping_windows_ask_ahead(void **state) {
         assert_int_equal(skeleton_ahead(&k), 0);
         rows.prefetches = apart.prefetches = k.prefetches = true;
         assert_true(skeleton_ahead(&rows) == 0 && skeleton_ahead(&apart) == 0);
-        assert_int_equal(skeleton_ahead(&k), 2 * k.parts);
+        int in_turn = skeleton_rows_in_turn(&k);
+        assert_int_equal(skeleton_ahead(&k), (in_turn < 2 ? 2 : in_turn) * k.parts);
         assert_int_equal(skeleton_lanes_ahead(&k) * k.vector * 2, 32);
         for (int i = 0; i < k.body->count; i++)
             asked += step_is_ahead(&k, i);
@@ -241,7 +243,7 @@ static void test_overlapping_windows_ask_ahead(void **state) {
     arena_free(&arena);
 }
 
-/* The whole number that a step makes for a row. */
+/* The whole number that a step makes for a row; a condition is 1 or 0. */
 static int64_t number_of(const Body *body, int step, int64_t row) {
     const Step *s = &body->steps[step];
     if (s->kind == STEP_ROW)
@@ -250,6 +252,12 @@ static int64_t number_of(const Body *body, int step, int64_t row) {
         return (int64_t)s->constant;
     int64_t a = number_of(body, s->arg[0], row), b = number_of(body, s->arg[1], row);
     switch (s->kind) {
+    case STEP_LT:
+        return a < b;
+    case STEP_GE:
+        return a >= b;
+    case STEP_AND:
+        return a && b;
     case STEP_ADD:
         return a + b;
     case STEP_SUB:
@@ -302,6 +310,134 @@ static void test_foremost_taps_move_evenly(void **state) {
             }
 }
 
+/* Returns the tap beside `tap` on its line, one place to the right; NULL: there is none. */
+static const Tap *right_of(const Tap *taps, int count, const Tap *tap) {
+    for (int i = 0; i < count; i++) {
+        if (taps[i].line == tap->line && taps[i].place == tap->place + 1) return &taps[i];
+        for (int t = 0; t < taps[i].spare_count; t++)
+            if (taps[i].spare[t].line == tap->line && taps[i].spare[t].place == tap->place + 1) return &taps[i].spare[t];
+    }
+    return NULL;
+}
+
+static bool is_inside(const Body *body, const Tap *tap, int64_t row) {
+    return tap->inside < 0 || number_of(body, tap->inside, row);
+}
+
+/* What a tap reads for the next row of a line, the one to its right reads for this row, inside and outside the image;
+ * beside the last tap there are as many as a thread may have more rows. */
+static void check_beside(Body *body, const Tap *taps, int count, int64_t line, bool slides) {
+    int more = line % 4 == 0 ? 3 : line % 2 == 0 ? 1 : 0, found = 0;
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(taps[i].slides, slides && more > 0);
+        const Tap *tap = &taps[i], *right = taps[i].slides ? right_of(taps, count, tap) : NULL;
+        assert_int_equal(right != NULL, slides && more > 0);
+        found += taps[i].spare_count;
+        for (int t = 0; t < taps[i].spare_count; t++)
+            assert_int_equal(taps[i].spare[t].place, taps[i].place + t + 1);
+        for (int64_t row = 0; right && row < body->rows; row++) {
+            if ((row + 1) % line == 0) continue;
+            assert_int_equal(number_of(body, tap->row, row + 1), number_of(body, right->row, row));
+            assert_int_equal(is_inside(body, tap, row + 1), is_inside(body, right, row));
+        }
+    }
+    assert_int_equal(found, slides ? more * taps[count - 1].line + more : 0);
+}
+
+static void test_sliding_taps_are_beside_each_other(void **state) {
+    (void)state;
+    for (int64_t kernel = 1; kernel <= 5; kernel++)
+        for (int64_t stride = 1; stride <= 2; stride++)
+            for (int64_t padding = 0; padding < kernel; padding++)
+                for (int64_t width = 6; width <= 9; width++) {
+                    Arena arena = {0};
+                    Window w = {.height = 6, .width = width, .kernel = kernel, .stride = stride, .padding = padding};
+                    Body *out = body_new(&arena, 2 * window_rows_out(&w), 8), *in = body_new(&arena, 12 * width, 8);
+                    Tap taps[MOST_TAPS];
+                    int count = window_taps(out, &w, taps);
+                    check_beside(out, taps, count, window_out_width(&w), stride == 1);
+                    count = window_taps_back(in, &w, taps);
+                    check_beside(in, taps, count, width, stride == 1);
+                    arena_free(&arena);
+                }
+}
+
+/* A kernel of a batch of images `width` wide and `cols` deep: a 3x3 depthwise convolution and the sums of its
+ * results. */
+static Kernel convolving(Program *p, int64_t images, int64_t width, int64_t cols, bool slides) {
+    Window w = {.height = width, .width = width, .kernel = 3, .stride = 1, .padding = 1};
+    Body *body = body_new(p->arena, images * width * width, cols);
+    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, body->rows, cols, (Pos){0});
+    Value *sums = value_1d(p, "sums", ROLE_ACTIVATION, DT_F32, cols, (Pos){0});
+    Tap taps[MOST_TAPS];
+    int count = window_taps(body, &w, taps), sum = -1;
+    for (int i = 0; i < count; i++) {
+        int tap = tap_load(body, &taps[i], x, "x");
+        sum = sum < 0 ? tap : step_binary(body, STEP_ADD, sum, tap);
+    }
+    step_col_sum(body, sums, sum);
+    Kernel k = {.body = body, .real = p->real, .shares_rows = slides};
+    skeleton_choose(p, &k, false);
+    return k;
+}
+
+static int loads_of(const Kernel *k) {
+    int count = 0;
+    for (int i = 0; i < k->body->count; i++)
+        count += k->body->steps[i].kind == STEP_LOAD;
+    return count;
+}
+
+/* Threads have four or two rows of a line together if lines consist of so many, and load what their windows need but no
+ * more. Which rows a thread adds, and in which order, does not depend on it. */
+static void test_threads_have_rows_of_a_line(void **state) {
+    (void)state;
+    static const struct {
+        int64_t width;
+        int slides, places; /* of a line */
+    } widths[] = {{16, 4, 6}, {14, 2, 4}, {15, 1, 3}};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        Arena arena = {0};
+        Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+        Kernel k = convolving(&p, 512, widths[i].width, 256, true);
+        Kernel apart = convolving(&p, 512, widths[i].width, 256, false);
+        assert_int_equal(skeleton_slides(&k), widths[i].slides);
+        assert_int_equal(skeleton_slides(&apart), 1);
+        assert_int_equal(k.vector, widths[i].slides == 4 ? 4 : 8);
+        assert_true(k.workers == apart.workers && k.parts == apart.parts);
+        assert_int_equal(skeleton_rows_in_turn(&k), skeleton_rows_in_turn(&apart));
+        Body *body = body_copy(k.body);
+        fuse_drop_spares(body, skeleton_slides(&k) - 1);
+        k.body = body;
+        assert_int_equal(loads_of(&k), 3 * widths[i].places);
+        assert_int_equal(skeleton_slides(&k), widths[i].slides);
+        arena_free(&arena);
+    }
+}
+
+/* Rows that a thread takes in turn divide those of each worker, and leave few threads idle in the last turn. */
+static void test_turns_are_even(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    int most = 1;
+    for (int64_t rows = 64; rows < 100000; rows = rows * 9 / 8 + 2)
+        for (int64_t cols = 8; cols <= 1024; cols *= 2) {
+            Body *body = body_new(&arena, rows, cols);
+            Value *x = value_2d(&p, "x", ROLE_FROZEN, DT_BF16, rows, cols, (Pos){0});
+            step_col_sum(body, value_1d(&p, "sums", ROLE_ACTIVATION, DT_F32, cols, (Pos){0}), step_load(body, x));
+            Kernel k = {.body = body, .real = p.real};
+            skeleton_choose(&p, &k, false);
+            int64_t each = skeleton_rows_per_worker(&k, rows), in_turn = skeleton_rows_in_turn(&k);
+            int64_t turns = (each + in_turn * k.parts - 1) / (in_turn * k.parts);
+            assert_true(rows % in_turn == 0 && each % in_turn == 0);
+            assert_true(in_turn == 1 || 16 * each >= 15 * turns * in_turn * k.parts);
+            most = in_turn > most ? (int)in_turn : most;
+        }
+    assert_int_equal(most, 4);
+    arena_free(&arena);
+}
+
 static int workers_of(Program *p, int64_t rows, int64_t cols) {
     Body *body = body_new(p->arena, rows, cols);
     Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, rows, cols, (Pos){0});
@@ -342,7 +478,7 @@ static Kernel scaling(Program *p, int64_t rows, int64_t cols, int terms, int fac
     }
     step_store(body, value_2d(p, "y", ROLE_ACTIVATION, p->activation, rows, cols, (Pos){0}),
                factors ? step_binary(body, STEP_MUL, y, product) : y);
-    Kernel k = {.body = body, .real = p->real};
+    Kernel k = {.body = body, .real = p->real, .shares_rows = true};
     skeleton_choose(p, &k, false);
     return k;
 }
@@ -371,6 +507,9 @@ static void test_rows_share_a_thread(void **state) {
         Kernel k = scaling(&p, least, cols, 1, 4);
         assert_int_equal(grid_size(&k), 2048);
         skeleton_choose(&p, &k, true); /* rows are an argument */
+        assert_int_equal(k.thread_rows, 1);
+        k.shares_rows = false;
+        skeleton_choose(&p, &k, false);
         assert_int_equal(k.thread_rows, 1);
     }
     p.activation = DT_F32; /* vectors of 16 bytes */
@@ -409,6 +548,9 @@ int main(void) {
         cmocka_unit_test(test_sums_fill_the_device),
         cmocka_unit_test(test_overlapping_windows_ask_ahead),
         cmocka_unit_test(test_foremost_taps_move_evenly),
+        cmocka_unit_test(test_sliding_taps_are_beside_each_other),
+        cmocka_unit_test(test_threads_have_rows_of_a_line),
+        cmocka_unit_test(test_turns_are_even),
         cmocka_unit_test(test_few_rows_have_many_workers),
         cmocka_unit_test(test_rows_share_a_thread),
         cmocka_unit_test(test_shared_loads_count_once),

@@ -23,9 +23,10 @@
  * if a kernel has several or one element is for several columns: for PER_BYTE of a
  * mask, for a RUN of others. A block has WARPS rows, one per warp; or it
  * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES
- * threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's
- * pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window
- * reads. A mean is over COUNT numbers. */
+ * threads each; a thread may have some neighbouring rows in each turn, whose windows
+ * share what they read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES
+ * and WIDTH are an image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong
+ * to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -1201,46 +1202,49 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
         const int col = (c * LANES + lane) * 8;
         model_norm_weight_v[c] = load_vec<8>(model_norm_weight + col);
     }
-    for (int row = first + part; row < end; row += PARTS) {
-        const float model_norm_rstd_row = model_norm_rstd[row];
-        Vec<__nv_bfloat16, 8> mlp_residual_v[CHUNKS];
-        Vec<__nv_bfloat16, 8> model_norm_grad_v[CHUNKS];
-        float sum = 0;
+    for (int turn = first + part * 4; turn < end; turn += PARTS * 4) {
+#pragma unroll 1
+        for (int row = turn; row < turn + 4; row++) {
+            const float model_norm_rstd_row = model_norm_rstd[row];
+            Vec<__nv_bfloat16, 8> mlp_residual_v[CHUNKS];
+            Vec<__nv_bfloat16, 8> model_norm_grad_v[CHUNKS];
+            float sum = 0;
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const int col = (c * LANES + lane) * 8;
-            mlp_residual_v[c] = load_vec<8>(mlp_residual + row * COLS + col);
-            model_norm_grad_v[c] = load_vec<8>(model_norm_grad + row * COLS + col);
+            for (int c = 0; c < CHUNKS; c++) {
+                const int col = (c * LANES + lane) * 8;
+                mlp_residual_v[c] = load_vec<8>(mlp_residual + row * COLS + col);
+                model_norm_grad_v[c] = load_vec<8>(model_norm_grad + row * COLS + col);
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                const float mlp_residual_j = convert<float>(mlp_residual_v[c][j]);
-                const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
-                norm_weight_grad[c][j] =
-                    fmaf(model_norm_grad_j, mlp_residual_j * model_norm_rstd_row,
-                        norm_weight_grad[c][j]);
-                sum =
-                    fmaf(model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]),
-                        mlp_residual_j * model_norm_rstd_row, sum);
+                for (int j = 0; j < 8; j++) {
+                    const float mlp_residual_j = convert<float>(mlp_residual_v[c][j]);
+                    const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
+                    norm_weight_grad[c][j] =
+                        fmaf(model_norm_grad_j, mlp_residual_j * model_norm_rstd_row,
+                            norm_weight_grad[c][j]);
+                    sum =
+                        fmaf(model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]),
+                            mlp_residual_j * model_norm_rstd_row, sum);
+                }
             }
-        }
-        sum = warp_sum(sum);
-        const float mean = sum * (1.0f / COLS);
+            sum = warp_sum(sum);
+            const float mean = sum * (1.0f / COLS);
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const int col = (c * LANES + lane) * 8;
-            Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
+            for (int c = 0; c < CHUNKS; c++) {
+                const int col = (c * LANES + lane) * 8;
+                Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                /* As in the previous pass over the row, which does not keep it. */
-                const float dxhat =
-                    convert<float>(model_norm_grad_v[c][j]) *
-                    convert<float>(model_norm_weight_v[c][j]);
-                const float along_xhat =
-                    convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
-                mlp_residual_grad_v[j] =
-                    convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - along_xhat));
+                for (int j = 0; j < 8; j++) {
+                    /* As in the previous pass over the row, which does not keep it. */
+                    const float dxhat =
+                        convert<float>(model_norm_grad_v[c][j]) *
+                        convert<float>(model_norm_weight_v[c][j]);
+                    const float along_xhat =
+                        convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
+                    mlp_residual_grad_v[j] =
+                        convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - along_xhat));
+                }
+                store_vec(mlp_residual_grad + row * COLS + col, mlp_residual_grad_v);
             }
-            store_vec(mlp_residual_grad + row * COLS + col, mlp_residual_grad_v);
         }
     }
     SHARED Vec<float, 8> sums[THREADS];
@@ -1338,56 +1342,59 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
         const int col = (c * LANES + lane) * 8;
         post_attention_layernorm_weight_v[c] = load_vec<8>(post_attention_layernorm_weight + col);
     }
-    for (int row = first + part; row < end; row += PARTS) {
-        const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
-        Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
-        Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[CHUNKS];
-        float sum = 0;
+    for (int turn = first + part * 4; turn < end; turn += PARTS * 4) {
+#pragma unroll 1
+        for (int row = turn; row < turn + 4; row++) {
+            const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+            Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
+            Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[CHUNKS];
+            float sum = 0;
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const int col = (c * LANES + lane) * 8;
-            attn_residual_v[c] = load_vec<8>(attn_residual + row * COLS + col);
-            post_attention_layernorm_grad_v[c] =
-                load_vec<8>(post_attention_layernorm_grad + row * COLS + col);
+            for (int c = 0; c < CHUNKS; c++) {
+                const int col = (c * LANES + lane) * 8;
+                attn_residual_v[c] = load_vec<8>(attn_residual + row * COLS + col);
+                post_attention_layernorm_grad_v[c] =
+                    load_vec<8>(post_attention_layernorm_grad + row * COLS + col);
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                const float attn_residual_j = convert<float>(attn_residual_v[c][j]);
-                const float post_attention_layernorm_grad_j =
-                    convert<float>(post_attention_layernorm_grad_v[c][j]);
-                post_attention_layernorm_weight_grad[c][j] =
-                    fmaf(post_attention_layernorm_grad_j,
-                        attn_residual_j * post_attention_layernorm_rstd_row,
-                        post_attention_layernorm_weight_grad[c][j]);
-                const float dxhat =
-                    post_attention_layernorm_grad_j *
-                    convert<float>(post_attention_layernorm_weight_v[c][j]);
-                sum = fmaf(dxhat, attn_residual_j * post_attention_layernorm_rstd_row, sum);
+                for (int j = 0; j < 8; j++) {
+                    const float attn_residual_j = convert<float>(attn_residual_v[c][j]);
+                    const float post_attention_layernorm_grad_j =
+                        convert<float>(post_attention_layernorm_grad_v[c][j]);
+                    post_attention_layernorm_weight_grad[c][j] =
+                        fmaf(post_attention_layernorm_grad_j,
+                            attn_residual_j * post_attention_layernorm_rstd_row,
+                            post_attention_layernorm_weight_grad[c][j]);
+                    const float dxhat =
+                        post_attention_layernorm_grad_j *
+                        convert<float>(post_attention_layernorm_weight_v[c][j]);
+                    sum = fmaf(dxhat, attn_residual_j * post_attention_layernorm_rstd_row, sum);
+                }
             }
-        }
-        sum = warp_sum(sum);
-        const float mean = sum * (1.0f / COLS);
+            sum = warp_sum(sum);
+            const float mean = sum * (1.0f / COLS);
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const int col = (c * LANES + lane) * 8;
-            const Vec<__nv_bfloat16, 8> mlp_residual_grad_v =
-                load_vec<8>(mlp_residual_grad + row * COLS + col);
-            Vec<__nv_bfloat16, 8> attn_residual_grad_v;
+            for (int c = 0; c < CHUNKS; c++) {
+                const int col = (c * LANES + lane) * 8;
+                const Vec<__nv_bfloat16, 8> mlp_residual_grad_v =
+                    load_vec<8>(mlp_residual_grad + row * COLS + col);
+                Vec<__nv_bfloat16, 8> attn_residual_grad_v;
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                /* As in the previous pass over the row, which does not keep it. */
-                const float xhat =
-                    convert<float>(attn_residual_v[c][j]) * post_attention_layernorm_rstd_row;
-                const float dxhat =
-                    convert<float>(post_attention_layernorm_grad_v[c][j]) *
-                    convert<float>(post_attention_layernorm_weight_v[c][j]);
-                const float attn_residual_grad_part_rounded =
-                    rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-                        (dxhat - xhat * mean));
-                const float attn_residual_grad_j =
-                    convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_part_rounded;
-                attn_residual_grad_v[j] = convert<__nv_bfloat16>(attn_residual_grad_j);
+                for (int j = 0; j < 8; j++) {
+                    /* As in the previous pass over the row, which does not keep it. */
+                    const float xhat =
+                        convert<float>(attn_residual_v[c][j]) * post_attention_layernorm_rstd_row;
+                    const float dxhat =
+                        convert<float>(post_attention_layernorm_grad_v[c][j]) *
+                        convert<float>(post_attention_layernorm_weight_v[c][j]);
+                    const float attn_residual_grad_part_rounded =
+                        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
+                            (dxhat - xhat * mean));
+                    const float attn_residual_grad_j =
+                        convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_part_rounded;
+                    attn_residual_grad_v[j] = convert<__nv_bfloat16>(attn_residual_grad_j);
+                }
+                store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);
             }
-            store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);
         }
     }
     SHARED Vec<float, 8> sums[THREADS];
