@@ -40,12 +40,14 @@ def functions(text):
 
 
 def loops(lines):
-    """The bodies of the loops that read global memory."""
+    """The bodies of the innermost loops that read global memory."""
     places = {label: i for i, (label, _, _) in enumerate(lines) if label}
+    last = -1
     for i, (_, opcode, operands) in enumerate(lines):
         target = re.search(r"\.L_x_\d+", operands) if opcode.startswith("BRA") else None
         first = places.get(target[0], i) if target else i
-        if first < i and any(o.startswith("LDG") for _, o, _ in lines[first:i]):
+        if last < first < i and any(o.startswith("LDG") for _, o, _ in lines[first:i]):
+            last = i
             yield lines[first:i + 1]
 
 
@@ -57,9 +59,17 @@ def accesses(lines, kind):
     return sum(opcode.startswith(kind) for _, opcode, _ in lines)
 
 
+def rows_of_thread(source):
+    """How many rows an iteration of the loop that reads memory has, if these share what they read; else 1."""
+    rows = re.search(r"\br < (\d+); r\+\+", source)
+    if "_v[row - " in source:
+        rows = re.search(r"\brow < \w+ \+ (\d+); row\+\+", source)
+    return int(rows[1]) if rows else 1
+
+
 def is_unrolled(source, lines):
     """Whether a loop over rows has more loads than in the source."""
-    rows = source.split("for (int row", 1)
+    rows = source.split("for (int turn" if "_v[row - " in source else "for (int row", 1)
     return len(rows) > 1 and accesses(lines, "LDG") > len(re.findall(r"load_vec|\w\[row\]", rows[1]))
 
 
@@ -86,8 +96,7 @@ def compare(folder):
         within = list(loops(code[name]))
         lines = within[0] if within else code[name]
         stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body))
-        rows = re.search(r"\br < (\d+); r\+\+", body)  # of a thread
-        turns = int(rows[1]) if rows else 1
+        turns = rows_of_thread(body)
         if len(within) > 1 or accesses(lines, "STG") != stores * turns or is_unrolled(body, lines):
             continue
         vectors = launch["launches"] * int(space[1]) * int(space[2]) / vector
