@@ -703,7 +703,7 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
     build/unit/test_side_stream
-mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD, in_turn) * k->parts' 'k->parts' \
+mutant asks_too_late gen/plan/skeleton.c 'round_up(ITERATIONS_AHEAD, in_turn) *' 'in_turn / in_turn *' \
     build/unit/test_kernels
 mutant asks_where_windows_do_not_overlap gen/plan/skeleton.c '!k->rows || !windows_overlap(k->body)' '!k->rows' \
     build/unit/test_kernels
@@ -731,8 +731,8 @@ mutant slides_to_the_next_line gen/graph/window_steps.c 'width % 4 == 0 ? 3' 'wi
 mutant slides_the_wrong_way gen/graph/window_steps.c 'win->padding, -1, spare' 'win->padding, 1, spare' \
     build/unit/test_kernels
 mutant keeps_all_spare_loads gen/plan/fuse.c 's->place <= other->place + places' \
-    's->place <= other->place + MOST_SPARE' build/unit/test_kernels
-mutant idle_turns gen/plan/skeleton.c '16 * each < 15 * round_up(each, turn)' 'each < 0' build/unit/test_kernels
+    's->place <= other->place + places + MOST_SPARE' build/unit/test_kernels
+mutant idle_turns gen/plan/skeleton.c '16 * each < 15 * round_up(each, turn)' '16 * each < 0 * turn' build/unit/test_kernels
 mutant one_place_too_far gen/emit/print_steps.c 'first = leftmost(p, i), place =' \
     'first = leftmost(p, i), place = steps[i].spare +' tests/runtime/repeat.sh rows_of_a_thread_once
 mutant shares_rows_always gen/plan/kernels.c '.shares_rows = plan->spec->compile.thread_rows' '.shares_rows = true' \

@@ -57,7 +57,7 @@ static void print_worker_rows(Printer *p) {
     }
     int64_t per = skeleton_rows_per_worker(k, p->body->rows);
     const char *each = extent(p, "ROWS_PER_WORKER", per);
-    if (k->rows % per == 0) {
+    if (k->rows == per * k->workers) {
         put(p, "const %s first = worker * %s, end = first + %s;", index_type(p), each, each);
     } else {
         put(p, "const %s first = worker * %s;", index_type(p), each);

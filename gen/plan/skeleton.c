@@ -22,8 +22,17 @@ bool skeleton_exact(const Kernel *k) {
     return k->body->cols % ((int64_t)k->vector * k->lanes) == 0;
 }
 
+/* Rounds a worker's rows up to whole turns of its block, of several rows a thread, if that adds few. */
+static int64_t in_whole_turns(int64_t rows, int64_t parts) {
+    for (int64_t turn = parts * (1 + MOST_SPARE); turn > parts; turn /= 2)
+        if (16 * round_up(rows, turn) <= 17 * rows)
+            return round_up(rows, turn);
+    return rows;
+}
+
 int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) {
-    return ceil_div(rows, k->workers);
+    int64_t each = ceil_div(rows, k->workers);
+    return k->rows && !skeleton_run(k->body) ? in_whole_turns(each, k->parts) : each;
 }
 
 int skeleton_rows_in_turn(const Kernel *k) {
@@ -340,10 +349,10 @@ static int sum_parts(const Program *p, int64_t cols) {
     return accesses < 32 ? (int)(TILE_THREADS / accesses) : WARP_ROW_THREADS / 32;
 }
 
-/* Whether a thread loads so many places of a line that they fill its registers with 8 columns each. */
-static bool slides_far(const Kernel *k) {
+/* Whether a thread may load so many places of a line that its registers hold only 4 columns of each. */
+static bool may_slide(const Kernel *k) {
     bool may = k->shares_rows && !k->prefetches;
-    return may && rows_with_loads(k->body) > 2 && skeleton_rows_in_turn(k) > 2;
+    return may && rows_with_loads(k->body) > 1 && skeleton_rows_in_turn(k) > 1;
 }
 
 /* The rows that a thread adds depend on the widest vector, so that they are the same whatever else is
@@ -354,7 +363,7 @@ static void choose_tile(const Program *p, Kernel *k) {
     k->vector = tile_vector(p, cols);
     int64_t accesses = cols / k->vector;
     k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
-    if (k->vector == 8 && k->lanes >= 4 && (holds_many_sums(k->body) || slides_far(k)))
+    if (k->vector == 8 && k->lanes >= 4 && (holds_many_sums(k->body) || may_slide(k)))
         k->vector = 4;
     k->column_blocks = (int)ceil_div(cols / k->vector, k->lanes);
     k->threads = k->lanes * sum_parts(p, cols);

@@ -26,7 +26,7 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
  * reached 2.2 TB/s there, those with 64 registers 2.9. Few blocks have room anyway. */
 enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
 /* Threads on a multiprocessor, if their windows slide: ptxas then has 128 registers for each, which
- * hold 3x3 windows of 4 columns over 4 rows, or of 8 columns over 2, without spilling. */
+ * hold 3x3 windows of 4 columns over 4 rows without spilling. */
 enum { SLIDING_THREADS = 512 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */

@@ -534,7 +534,7 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     e->phases = phases_of(plan->program->arena, k->body);
     if (k->skeleton == SKELETON_COLUMN) eval_columns(e);
     else if (!k->workers || k->skeleton == SKELETON_EPILOGUE) eval_rows(e, 0, e->rows, 1, 1);
-    else for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, (e->rows + k->workers - 1) / k->workers);
+    else for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, skeleton_rows_per_worker(k, e->rows));
     free(e);
 }
 
