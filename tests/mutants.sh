@@ -876,11 +876,17 @@ mutant eager_without_collectives runtime/comm/comm_nccl.c \
     '        watch_enqueued(kind);' '        (void)kind;' tests/runtime/ranks.sh stops_in_collectives
 mutant killed_rank_unnoticed runtime/base/watch.c \
     'if (error == EOWNERDEAD && !post->leaving)' 'if (post->reported)' tests/runtime/ranks.sh killed_in_pipeline
-mutant leaving_rank_is_lost runtime/base/rt.c \
-    '    if (tell_others)
-        tell_others();
-' '    (void)tell_others;
-' tests/runtime/ranks.sh bad_file_of_a_rank
+mutant leaving_rank_is_lost runtime/base/watch.c \
+    '    post_leaving();
+    pthread_mutex_unlock' '    pthread_mutex_unlock' tests/runtime/ranks.sh bad_file_of_a_rank
+mutant same_error_of_each_rank runtime/base/watch.c \
+    'said = said || strncmp' 'said = said && strncmp' tests/runtime/ranks.sh errors_said_once
+mutant one_error_of_all_ranks runtime/base/watch.c \
+    'error, sizeof mine->error - 1) == 0' 'error, 3) == 0' tests/runtime/ranks.sh errors_said_once
+mutant same_error_of_each_sibling runtime/base/siblings.c \
+    'if (take_name(error))' 'if (take_name(error) || error)' tests/runtime/ranks.sh errors_said_once
+mutant one_error_of_all_siblings runtime/base/siblings.c \
+    'crc32_add(0, error, strlen(error))' 'crc32_add(0, error, 3)' tests/runtime/ranks.sh errors_said_once
 mutant suspended_rank_gives_up runtime/base/watch.c \
     'now - mine->alive_ms > watch.limit_ms / 2' 'now < mine->alive_ms' tests/runtime/ranks.sh all_stopped_for_a_while
 mutant layout_of_other_ranks runtime/comm/mesh.c \

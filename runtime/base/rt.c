@@ -14,11 +14,11 @@
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 static int named_rank = -1; /* -1: there is only one rank */
-static void (*tell_others)(void);
+static void (*say_shared)(const char *error);
 
 void rt_name_rank(int rank) { named_rank = rank; }
 
-void rt_before_failing(void tell(void)) { tell_others = tell; }
+void rt_share_errors(void say(const char *error)) { say_shared = say; }
 
 /* Writes the line in one piece, so that lines of different ranks do not mix. */
 static void say(const char *prefix, const char *format, va_list arguments) {
@@ -39,16 +39,32 @@ void rt_say_error(const char *format, ...) {
     va_end(arguments);
 }
 
+/* Says why the process is about to end. */
+static void say_end(const char *format, va_list arguments) {
+    char *text = NULL;
+    if (!say_shared || vasprintf(&text, format, arguments) < 0)
+        say("error: ", format, arguments);
+    else
+        say_shared(text);
+    free(text);
+}
+
 _Noreturn void rt_fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say("error: ", format, arguments);
+    say_end(format, arguments);
     va_end(arguments);
-    if (tell_others)
-        tell_others();
     if (named_rank >= 0)
         _exit(1);
     exit(1);
+}
+
+_Noreturn void rt_fail_at_once(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say_end(format, arguments);
+    va_end(arguments);
+    _exit(1);
 }
 
 _Noreturn void rt_internal(const char *format, ...) {

@@ -20,13 +20,15 @@
 _Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports a bug in the runtime ("internal fault ...") and aborts. */
 _Noreturn void rt_internal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for signal handlers: it never runs the exit handlers of libraries. */
+_Noreturn void rt_fail_at_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the same line as rt_fail(), but returns. */
 void rt_say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* For a program with several ranks: error lines name the rank, only rank 0 prints warnings, and
  * rt_fail() skips the exit handlers of libraries, which may wait for other ranks. */
 void rt_name_rank(int rank);
-/* rt_fail() calls `tell` before it exits. */
-void rt_before_failing(void tell(void));
+/* rt_fail() leaves its error to `say`, which calls rt_say_error() unless another rank has. */
+void rt_share_errors(void say(const char *error));
 /* Prints `warning: ...` on stderr. */
 void rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

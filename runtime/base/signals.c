@@ -53,11 +53,9 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     signal(number, SIG_DFL);
     if (!find_mapped(info->si_addr, path, sizeof path))
         return; /* not a mapped file: the fault recurs and kills the process */
-    rt_say_error("%s: was truncated while this run was reading it, or its disk failed; restore it "
-                 "and start again, with --resume if there is a checkpoint",
-                 path);
-    watch_leaving();
-    _exit(1);
+    rt_fail_at_once("%s: was truncated while this run was reading it, or its disk failed; restore "
+                    "it and start again, with --resume if there is a checkpoint",
+                    path);
 }
 
 static bool is_ignored(int number) {

@@ -115,9 +115,12 @@ static bool print(const Line *line) { return write(STDERR_FILENO, line->text, li
 
 /* ---- the thread -------------------------------------------------------------------------------- */
 
+/* This rank ends itself with an error that is printed: the others need not say that it is gone. */
+static void post_leaving(void) { ((WatchPost *)watch.mine)->leaving = true; }
+
 static _Noreturn void end(const char *why) {
     Line line = {.length = 0};
-    watch_leaving();
+    post_leaving();
     put(&line, "error: rank ");
     put_number(&line, watch.rank);
     put(&line, ": ");
@@ -133,7 +136,7 @@ static _Noreturn void end(const char *why) {
 static _Noreturn void end_without(int lost) {
     char why[64];
     if (atomic_exchange(&watch.posts[lost].reported, true)) {
-        watch_leaving();
+        post_leaving();
         _exit(1);
     }
     snprintf(why, sizeof why, "cannot finish: rank %d was killed or crashed", watch.here[lost]);
@@ -224,6 +227,42 @@ static void *run(void *unused) {
     return NULL;
 }
 
+/* ---- errors of several ranks -------------------------------------------------------------------- */
+
+/* Whether a rank before this one is at work, or was in the last moment. */
+static bool earlier_may_fail(int after_ms) {
+    enum { MOMENT_MS = 50 };
+    for (const WatchPost *post = watch.posts; post != watch.mine; post++)
+        if (!post->leaving && (!post->waiting || after_ms < MOMENT_MS))
+            return true;
+    return false;
+}
+
+/* Gives ranks before this one time to fail too, so that the first rank says what all have to say. */
+static void let_earlier_fail(void) {
+    enum { LONGEST_MS = 300, NAP_MS = 5 };
+    for (int ms = 0; ms < LONGEST_MS && earlier_may_fail(ms); ms += NAP_MS)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000}, NULL);
+}
+
+/* The line is printed before the lock is given up: when a rank exits, the launcher kills the others. */
+static void say_once(const char *error) {
+    WatchPost *mine = watch.mine;
+    bool said = false;
+    let_earlier_fail();
+    if (pthread_mutex_lock(&watch.posts->voice) == EOWNERDEAD)
+        pthread_mutex_consistent(&watch.posts->voice);
+    for (int i = 0; i < watch.post_count; i++)
+        said = said || strncmp(watch.posts[i].error, error, sizeof mine->error - 1) == 0;
+    if (!said)
+        rt_say_error("%s", error);
+    snprintf(mine->error, sizeof mine->error, "%s", error);
+    post_leaving();
+    pthread_mutex_unlock(&watch.posts->voice);
+}
+
+/* ---- start and end ------------------------------------------------------------------------------ */
+
 /* The thread blocks all signals, so that the main thread handles them. */
 static void start_thread(void) {
     sigset_t all, before;
@@ -255,6 +294,7 @@ void watch_post_init(WatchPost *mine) {
     pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&mine->alive, &shared);
+    pthread_mutex_init(&mine->voice, &shared);
     pthread_mutexattr_destroy(&shared);
 }
 
@@ -263,23 +303,18 @@ void watch_share(const Rt *rt, WatchPost *posts, const int *here) {
     mine->step = step_under_way(rt);
     mine->waiting = true;
     mine->alive_ms = rt_now_ms();
-    rt_before_failing(watch_leaving);
     watch.mine = mine;
     watch.posts = posts;
     watch.here = here;
     watch.post_count = rt->local_ranks;
+    rt_share_errors(say_once);
 }
 
 void watch_stop(void) {
+    rt_share_errors(NULL);
     watch.on = false;
     watch.stop = true;
     pthread_join(watch.thread, NULL);
-}
-
-void watch_leaving(void) {
-    WatchPost *mine = watch.mine;
-    if (mine)
-        mine->leaving = true;
 }
 
 /* ---- signals ----------------------------------------------------------------------------------- */

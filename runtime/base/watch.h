@@ -16,6 +16,8 @@ typedef struct {
     atomic_bool waiting;     /* for other ranks or the device; false: it works */
     atomic_bool leaving;     /* it ends itself, and says why */
     atomic_bool reported;    /* another rank has said that this one is gone */
+    char error[1024];        /* why it ends; "": it has not failed. Under `voice` of the first post */
+    pthread_mutex_t voice;   /* held while a rank says why it ends */
     pthread_mutex_t alive;   /* its watchdog holds it; abandoned when the process ends */
 } WatchPost;
 
@@ -25,11 +27,10 @@ void watch_start(const Rt *rt, const char *problem(void), const char *name(RtCol
 /* Initialises this rank's own post. All ranks of the machine do so before any calls watch_share. */
 void watch_post_init(WatchPost *mine);
 /* Gives the watchdog the posts of the ranks on this machine, `here` being their numbers. Both
- * arrays must outlive the watchdog. */
+ * arrays must outlive the watchdog. From now on, an error with which several of them end is said
+ * once, by the first that has it. */
 void watch_share(const Rt *rt, WatchPost *posts, const int *here);
 void watch_stop(void);
-/* This rank ends itself with an error that it prints: the others need not say that it is gone. */
-void watch_leaving(void);
 
 /* Enclose a wait whose length depends on another rank. They nest; the outermost pair counts. */
 void watch_enter(const Rt *rt, const char *what);

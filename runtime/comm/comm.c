@@ -3,6 +3,7 @@
 #include "runtime/base/checksum.h"
 #include "runtime/base/dynlib.h"
 #include "runtime/base/launcher.h"
+#include "runtime/base/siblings.h"
 #include "runtime/base/watch.h"
 #include "runtime/comm/comm_mpi.h"
 #include "runtime/comm/mesh.h"
@@ -17,15 +18,9 @@ enum { TEXT_SIZE = 128 };
 /* ---- number of processes started --------------------------------------------------------------- */
 
 static void check_ranks(const Rt *rt, int started) {
-    enum { LATER_S = 5 };
     char layouts[640];
     if (started == rt->ranks)
         return;
-    /* Only rank 0 prints the error; when it is gone, the launcher ends the others. */
-    if (rt->rank > 0) {
-        sleep(LATER_S);
-        _exit(1);
-    }
     if (rt->card_count > 1)
         rt_fail(
             "this program drives its %d cards from one process but was started with %d processes: "
@@ -151,13 +146,13 @@ static void find_place(Rt *rt) {
     if (!mpi_open(rt, &place))
         rt_fail("MPI cannot be initialized; start the program with the mpirun of the MPI that it "
                 "was built with");
-    check_ranks(rt, place.ranks);
     rt->rank = place.rank;
+    siblings_share_errors(rt->rank);
+    check_ranks(rt, place.ranks);
     rt->data_rank = mesh_group_rank(rt->program, RT_DATA, rt->rank);
     rt->data_ranks = mesh_group_size(rt->program, RT_DATA);
     rt->local_rank = place.local_rank;
     rt->local_ranks = place.local_ranks;
-    rt_name_rank(rt->rank);
 }
 
 /* Only rank 0 prints the run's output; errors go to stderr. */

@@ -1,4 +1,6 @@
 /* A run of an emitted program, from the command line to the exit code. */
+#include "runtime/base/launcher.h"
+#include "runtime/base/siblings.h"
 #include "runtime/base/signals.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/checkpoint_meta.h"
@@ -323,6 +325,8 @@ static int probe(Rt *rt) {
 int rt_main(const RtProgram *program, int argc, char **argv) {
     Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
     rt.first = &rt;
+    if (launched_ranks() > 1)
+        siblings_share_errors(launched_rank());
     options_read(&rt.options, program, argc, argv);
     if (rt.options.probe)
         return probe(&rt);

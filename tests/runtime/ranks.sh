@@ -250,7 +250,7 @@ test_bad_step() {
 
 test_number_of_ranks() {
     ranks 2 three fewer
-    [ $? = 1 ] && says fewer "^error: this program was generated for 3 ranks but was started with 2 processes: start it with make run NP=3 or mpirun -np 3, or generate it for another layout: parallelism.data_parallel_replicate_degree=2 needs 2$" &&
+    [ $? = 1 ] && says fewer "^error: rank 0: this program was generated for 3 ranks but was started with 2 processes: start it with make run NP=3 or mpirun -np 3, or generate it for another layout: parallelism.data_parallel_replicate_degree=2 needs 2$" &&
         [ "$(grep -c error: "$work/fewer.log")" = 1 ] || return 1
     run three alone
     [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1 process: .*mpirun -np 3" || return 1
@@ -259,6 +259,30 @@ test_number_of_ranks() {
         return 1
     SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 run three srun
     [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4 processes:"
+}
+
+# voices OUT RANK... : the ranks that said an error in a failed run, in their order.
+voices() {
+    local log=$work/$1.log
+    shift
+    [ "$(sed -n 's/^error: rank \([0-9]*\): .*/\1/p' "$log" | sort | xargs)" = "$*" ] &&
+        [ "$(grep -c error: "$log")" = $# ]
+}
+# What all ranks have to say is said by rank 0 alone, what only one has, by it. They fail before they know each
+# other (options), and after (weights).
+test_errors_said_once() {
+    local out=$work/once none="option --nosuch; see --help$"
+    ranks 3 three once --nosuch
+    [ $? = 1 ] && voices once 0 && says once "unknown $none" || return 1
+    (cd "$work/three" && $MPIRUN -np 1 ./run : -np 1 ./run --nosuch : -np 1 ./run) > "$out.log" 2>&1
+    [ $? = 1 ] && voices once 1 && says once "unknown $none" || return 1
+    (cd "$work/three" && $MPIRUN -np 1 ./run --nosuch : -np 2 ./run --other) > "$out.log" 2>&1
+    [ $? = 1 ] && voices once 0 1 && says once "rank 0: unknown $none" && says once "rank 1: unknown option --other" ||
+        return 1
+    ranks 3 three once --init "$work/away"
+    [ $? = 1 ] && voices once 0 && says once "/away: there is no such folder;" || return 1
+    (cd "$work/three" && $MPIRUN -np 1 ./run --init "$work/away" : -np 2 ./run --init "$work/gone") > "$out.log" 2>&1
+    [ $? = 1 ] && voices once 0 1 && says once "rank 0: .*/away: there is" && says once "rank 1: .*/gone: there is"
 }
 
 # The same command line except for one rank's program (its spec, its version, its tensors), or one rank's seed.
