@@ -222,17 +222,15 @@ Plans compile_spec(Arena *arena, OneCards *known, const Spec *spec, const char *
     return plans;
 }
 
-const Plan *plans_unfit(Plans plans) {
-    for (int s = 0; s < plans.count; s++)
-        if (!plan_fits(plans.stages[s]))
-            return plans.stages[s];
-    return NULL;
-}
-
 const Plan *plans_fullest(Plans plans) {
     const Plan *most = plans.stages[0];
     for (int s = 1; s < plans.count; s++)
         if (plans.stages[s]->process_bytes > most->process_bytes)
             most = plans.stages[s];
     return most;
+}
+
+const Plan *plans_unfit(Plans plans) {
+    const Plan *most = plans_fullest(plans);
+    return plan_fits(most) ? NULL : most;
 }

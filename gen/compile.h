@@ -27,8 +27,8 @@ typedef struct {
  * after that pass is appended to `dump`, for each stage in order. */
 Plans compile_spec(Arena *, OneCards *, const Spec *, const char *pass, StrBuf *dump);
 
-/* The first stage that does not fit its device, or NULL if all fit. */
-const Plan *plans_unfit(Plans);
 /* The stage that needs most memory. The predicted step is the same for all stages, so this one
  * represents an experiment that is printed as one line. */
 const Plan *plans_fullest(Plans);
+/* The same if it does not fit its device, or NULL if all fit. */
+const Plan *plans_unfit(Plans);

@@ -8,6 +8,7 @@
 #include "emit/write.h"
 #include "plan/fit.h"
 #include "plan/print_plan.h"
+#include "remedy.h"
 #include "spec/sweep.h"
 #include "study/study.h"
 #include <errno.h>
@@ -98,12 +99,10 @@ static void print_plan(Plans plans) {
     print_and_free(&text);
 }
 
-static void warn_unfit(const Plan *unfit, const Sweep *sweep, const SweepPoint *point) {
-    StrBuf prefix = {0};
-    if (sweep->swept)
-        sb_printf(&prefix, "point %s: ", point->name);
-    plan_say_unfit(unfit, sweep->swept ? prefix.text : "", warn_at);
-    sb_free(&prefix);
+static void warn_unfit(Arena *arena, const Plan *unfit, const Sweep *sweep,
+                       const SweepPoint *point) {
+    const char *prefix = sweep->swept ? arena_printf(arena, "point %s: ", point->name) : "";
+    plan_say_unfit(unfit, prefix, remedy_for(arena, unfit), warn_at);
 }
 
 /* Prints an experiment's plan in full, or a line per point of a study. Returns whether all fit. */
@@ -119,7 +118,7 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
         if (in_full)
             print_plan(plans);
         if (unfit && !cli->format)
-            warn_unfit(unfit, sweep, point);
+            warn_unfit(&own, unfit, sweep, point);
         predicted_add(arena, &predicted, point, plans_fullest(plans));
         fit = fit && !unfit;
         arena_free(&own);
@@ -155,7 +154,7 @@ static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const 
                         Plans plans, const char *folder) {
     const Plan *unfit = plans_unfit(plans);
     if (unfit && sweep->swept) {
-        warn_unfit(unfit, sweep, point);
+        warn_unfit(arena, unfit, sweep, point);
         return false;
     }
     if (!unfit) /* before the plan is printed, which would bury an error */
@@ -163,7 +162,7 @@ static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     if (!sweep->swept) /* a study has many: see each program's plan.txt, or --plan --point */
         print_plan(plans);
     if (unfit)
-        plan_require_fit(unfit);
+        plan_say_unfit(unfit, "", remedy_for(arena, unfit), user_error);
     if (!sweep->swept) {
         if (forget_study(arena, folder))
             remove_job(folder); /* of its points */

@@ -558,6 +558,10 @@ mutant crops_the_same_in_every_epoch runtime/data/data_images.c \
     '(uint64_t)at.epoch)' '0)' $oracle cnn_crops
 mutant held_out_crop_off_centre gen/spec/image_check.c \
     'crop.left = cut_before(crop.width - size);' 'crop.left = 0;' $oracle cnn_crops
+mutant remedy_not_tried gen/remedy.c \
+    '(double)bytes <= most' '(double)bytes <= most * 1e9' tests/error/run.sh
+mutant remedy_that_fits_comes_later gen/remedy.c \
+    'fits || (!best.remedy' '(!best.remedy' tests/error/run.sh
 mutant shrunk_by_half_a_triangle runtime/data/data_fit.c \
     'fmax(center - radius + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
 mutant enlarged_without_a_neighbour runtime/data/data_fit.c \

@@ -2,7 +2,6 @@
 #include "plan/fit.h"
 
 #include "plan/print_plan.h"
-#include "spec/less_memory.h"
 
 #include <stdlib.h>
 
@@ -68,22 +67,28 @@ static const char *consumer_title(Consumer consumer) {
     }
 }
 
-/* Context and libraries cannot be made smaller, so the hint is about the next largest part. */
-static const char *unfit_hint(const Plan *plan, const Consumer *largest) {
+/* Context and libraries cannot be made smaller, so the next largest part counts then. */
+MemoryPart plan_largest_part(const Plan *plan) {
+    Consumer consumers[CONSUMERS];
     if (bytes_of_no_role(plan) > plan_budget_bytes(plan))
-        return "raise activation_checkpoint.memory_budget_gib: context and libraries alone need "
-               "more";
-    int role = largest->role == NO_ROLE ? largest[1].role : largest->role;
-    return spec_less_memory(plan->spec, part_of((Role)role));
+        return PART_OTHER;
+    largest_first(plan, consumers);
+    return part_of((Role)consumers[consumers[0].role == NO_ROLE].role);
 }
 
-void plan_say_unfit(const Plan *plan, const char *prefix,
+static const char *hint_without_remedy(const Plan *plan) {
+    return bytes_of_no_role(plan) > plan_budget_bytes(plan)
+               ? "raise activation_checkpoint.memory_budget_gib: context and libraries alone need more"
+               : "use a device with more memory (job.device), or a model with fewer weights";
+}
+
+void plan_say_unfit(const Plan *plan, const char *prefix, const char *remedy,
                     void (*say)(Pos, const char *, const char *, ...)) {
     Consumer consumers[CONSUMERS];
     largest_first(plan, consumers);
     bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
     Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
-    say(spec_pos(plan->spec, key), unfit_hint(plan, consumers),
+    say(spec_pos(plan->spec, key), remedy ? remedy : hint_without_remedy(plan),
         "%sthe plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
         "%s %.2f GiB",
         prefix, (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
@@ -91,11 +96,6 @@ void plan_say_unfit(const Plan *plan, const char *prefix,
         (double)consumers[0].bytes / GIB, consumer_title(consumers[1]),
         (double)consumers[1].bytes / GIB, consumer_title(consumers[2]),
         (double)consumers[2].bytes / GIB);
-}
-
-void plan_require_fit(const Plan *plan) {
-    if (!plan_fits(plan))
-        plan_say_unfit(plan, "", user_error);
 }
 
 void plan_require_shared_memory(const Plan *plan) {

@@ -3,15 +3,15 @@
 #define PLAN_FIT_H
 
 #include "plan/plan.h"
+#include "spec/less_memory.h"
 
 int64_t plan_budget_bytes(const Plan *);
 bool plan_fits(const Plan *);
-/* Raises a user error if the plan does not fit. The error names the largest consumers and the key
- * that would help most. */
-void plan_require_fit(const Plan *);
-/* Reports the same about a plan that does not fit through `say`: user_error or warn_at. The message
- * begins with `prefix`. */
-void plan_say_unfit(const Plan *, const char *prefix,
+/* The largest part that can be made smaller; PART_OTHER if nothing would help. */
+MemoryPart plan_largest_part(const Plan *);
+/* Reports a plan that does not fit, and its largest parts, through `say`: user_error or warn_at. The
+ * message begins with `prefix`; remedy is what to change, or NULL. */
+void plan_say_unfit(const Plan *, const char *prefix, const char *remedy,
                     void (*say)(Pos, const char *hint, const char *format, ...));
 /* Raises a user error if a kernel needs more shared memory than a block of the device can have. */
 void plan_require_shared_memory(const Plan *);

@@ -17,5 +17,15 @@ typedef enum {
     PART_OTHER = 1024
 } MemoryPart;
 
-/* Returns the remedy that would help most if this is the largest part. It names the key. */
-const char *spec_less_memory(const Spec *, MemoryPart);
+enum { CHANGES_PER_REMEDY = 2 };
+
+typedef struct {
+    int nsets;
+    const char *sets[CHANGES_PER_REMEDY]; /* KEY=VALUE, VALUE as TOML */
+    const char *text; /* "optimizer.state = \"int8\" keeps the moments in 8 bits" */
+    bool other_technique; /* not the same training with less memory */
+} Remedy;
+
+/* Returns remedies if this is the largest part, those that help most first. Some may be refused, or
+ * not help, in this experiment: try them. */
+const Remedy *spec_less_memory(Arena *, const Spec *, MemoryPart, int *count);

@@ -102,6 +102,10 @@ typedef struct Spec {
  * KEY=VALUE. Every error is a user_error. A spec with a [sweep] is read with sweep.h. */
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets);
 
+/* Reads the experiment again with further settings, KEY=VALUE. A key that loses its effect by them
+ * is no error. */
+Spec *spec_changed(Arena *arena, const Spec *spec, const char *const *sets, int nsets);
+
 /* Returns a copy in which data.device_resident is true or false instead of "auto". */
 const Spec *spec_settle_resident(Arena *arena, const Spec *spec, bool resident, const char *why);
 

@@ -260,6 +260,17 @@ Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nse
     return spec;
 }
 
+Spec *spec_changed(Arena *arena, const Spec *spec, const char *const *sets, int nsets) {
+    int count = 0;
+    const char **all = arena_array(arena, (size_t)(spec->nsets + nsets), sizeof *all);
+    for (int i = 0; i < spec->nsets; i++)
+        all[count++] = spec->sets[i];
+    for (int i = 0; i < nsets; i++)
+        all[count++] = sets[i];
+    const Setting *settings = settings_parse(arena, all, count);
+    return spec_resolve(arena, spec->path, (Pos){0}, settings, count, NULL);
+}
+
 void refuse_in_vain(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (spec->in_vain[key])
