@@ -324,6 +324,9 @@ mutant updated_whatever_the_loss gen/graph/ops_optimizer.c \
     build/unit/test_optimizer
 mutant bad_gradient_taken gen/graph/ops_optimizer.c \
     'g = step_select(body, step_unary(body, STEP_FINITE, g), g, step_const(body, 0));' '' build/unit/test_optimizer
+mutant products_begin_as_kernels gen/plan/timeline.c \
+    'product ? device->product_ms : device->kernel_ms' 'product && launch < 0 ? device->product_ms : device->kernel_ms' \
+    build/unit/test_side_stream
 mutant update_waits_for_all gen/plan/side_stream.c \
     '!(is_update(later) && depends_on_later(entry, i, index))' '!(is_update(later) && depends_on_later(entry, i, i))' build/unit/test_side_stream
 mutant scalar_overwritten_too_soon gen/plan/phases.c \

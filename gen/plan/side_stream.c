@@ -30,6 +30,18 @@ static bool runs_in_step(int entry) { return entry_info((Entry)entry)->runs != R
  * compile.overlap moves no kernel. */
 static double step_ms(const Plan *plan) { return plan_step_ms(plan, plan->device_ms, true); }
 
+/* Of a step, what a side stream could overlap even if each launch filled the device. */
+static double overhead_ms(const Plan *plan) {
+    double ms = 0;
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        const PlanEntry *entry = &plan->entry[e];
+        for (int i = 0; i < entry->launch_count; i++)
+            if (!is_collective(&entry->launches[i]))
+                ms += plan_times(plan, (Entry)e, &entry->launches[i]) * launch_begin_ms(plan, entry, i);
+    }
+    return ms;
+}
+
 /* There is nothing to gain if launch overhead is a small part of a step. Stages of a pipeline are
  * priced together, later; with several cards per process, the host's launches are the limit. */
 static bool may_gain(const Plan *plan) {
@@ -37,9 +49,8 @@ static bool may_gain(const Plan *plan) {
     if (!plan->spec->compile.side_stream || !plan->spec->compile.cuda_graph || p->stage.count > 1 ||
         p->cards > 1)
         return false;
-    double begin_ms = plan->device->kernel_gap_ms + plan->device->kernel_ms;
-    int launches = plan_step_launches(plan);
-    return launches <= MOST_LAUNCHES && launches * begin_ms > LEAST_GAIN * step_ms(plan);
+    return plan_step_launches(plan) <= MOST_LAUNCHES &&
+           overhead_ms(plan) > LEAST_GAIN * step_ms(plan);
 }
 
 static bool is_movable(const Launch *launch) {

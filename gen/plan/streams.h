@@ -10,6 +10,8 @@ void price_launches(const Plan *, PlanEntry *);
  * (compile.programmatic_launch): the predecessor must be a kernel of the plan too, and the launch
  * must not wait for another stream. rt_launch uses the same rule. */
 bool launch_is_programmatic(const Plan *, const PlanEntry *, int launch);
+/* Overhead before a kernel or product does work: the gap to its predecessor, and its start and end. */
+double launch_begin_ms(const Plan *, const PlanEntry *, int launch);
 /* Time of one run of an entry, whose launches must be priced, until its last stream finishes.
  * *slowed_ms, unless NULL, becomes the time that kernels lose to concurrent collectives, which hold
  * multiprocessors. */

@@ -35,8 +35,7 @@ bool launch_is_programmatic(const Plan *plan, const PlanEntry *entry, int launch
     return before != at && before->stream == at->stream && before->kind == LAUNCH_KERNEL;
 }
 
-/* Overhead before a launch does work: the gap to its predecessor, and its start and end. */
-static double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
+double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
     const Device *device = plan->device;
     bool early = launch_is_programmatic(plan, entry, launch);
     bool product = entry->launches[launch].kind == LAUNCH_GEMM;

@@ -145,6 +145,17 @@ static void test_gradients_run_beside_before_an_update(void **state) {
     assert_true(plan->step.ms < after->step.ms);
 }
 
+/* Whether there may be something to gain is asked of the overheads that products have. */
+static void test_overhead_of_products_counts(void **state) {
+    (void)state;
+    Plan *plan = PLAN_OF(small, "training.steps=3");
+    Device device = *plan->device;
+    device.kernel_ms = device.kernel_gap_ms = 0;
+    plan->device = &device;
+    plan_predict(plan);
+    assert_true(products_beside(micro_step(side_of(plan))) > 0);
+}
+
 /* A weight is decoded just before its product, in the order of the graph, but waits for no gradient. */
 static void test_decoding_waits_for_no_gradient(void **state) {
     (void)state;
@@ -283,6 +294,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_no_more_is_exposed_than_exchanged, teardown),
         cmocka_unit_test_teardown(test_copies_of_batches_move_nothing, teardown),
         cmocka_unit_test_teardown(test_gradients_run_beside_before_an_update, teardown),
+        cmocka_unit_test_teardown(test_overhead_of_products_counts, teardown),
         cmocka_unit_test_teardown(test_decoding_waits_for_no_gradient, teardown),
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
         cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
