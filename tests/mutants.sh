@@ -900,7 +900,7 @@ mutant layout_of_other_ranks runtime/comm/mesh.c \
     'degrees[REPLICAS] /= degrees[i];' '' tests/runtime/ranks.sh nearest_layouts
 mutant one_layout_only runtime/comm/mesh.c \
     'if (fit(own, ranks, degrees))' 'if (fit(own, ranks, degrees) || text[0])' tests/runtime/ranks.sh nearest_layouts
-mutant layout_of_make_run runtime/scripts/run.sh \
+mutant layout_of_make_run runtime/comm/layouts.awk \
     'left /= fitted' 'left /= 1' tests/runtime/ranks.sh nearest_layouts
 mutant versions_not_compared runtime/comm/comm.c \
     '    comm_agree(rt, "the program'"'"'s generator", rt->program->generator, build);

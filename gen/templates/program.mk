@@ -4,17 +4,6 @@ JIT     ?= 0
 ARGS    ?=
 # RANKS: what the program was generated for. NP: processes to start, one per rank.
 RANKS   ?= 1
-ifeq ($(strip $(NP)),)
-override NP := $(RANKS)
-endif
-ifneq ($(NP),$(RANKS))
-ifeq ($(shell echo '$(NP)' | grep -xE '[1-9][0-9]{0,5}'),)
-$(error NP=$(NP): it is how many processes to start, a number from 1)
-endif
-# mpirun would add an error of its own to the program's.
-made := $(if $(filter 1,$(RANKS)),one rank,$(RANKS) ranks)
-$(error NP=$(NP): this program was generated for $(made): leave NP out, or generate it for $(NP))
-endif
 # Data paths in the experiment are relative to this folder.
 FROM    ?= .
 # RT: the folder that holds runtime/. RTLIB: a library built from the runtime's sources, if any.
@@ -25,6 +14,7 @@ CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
 include $(RT)/runtime/folder.mk
+include $(RT)/runtime/processes.mk
 include $(RT)/runtime/toolkit.mk
 include $(RT)/runtime/target.mk
 include $(RT)/runtime/comm/mpi/mpi.mk

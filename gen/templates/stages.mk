@@ -2,12 +2,6 @@
 DEVICE  ?= auto
 JIT     ?= 0
 ARGS    ?=
-ifeq ($(strip $(NP)),)
-override NP := $(RANKS)
-endif
-ifneq ($(NP),$(RANKS))
-$(error NP=$(NP): these are $(STAGES) stages for $(RANKS) processes in all; leave NP out, or generate them for others)
-endif
 # Data paths in the experiment are relative to this folder.
 FROM    ?= .
 # RT: the folder that holds runtime/. RTLIB: a library built from the runtime's sources, if any.
@@ -16,6 +10,7 @@ RTLIB   ?=
 SIM_OUT ?= $(CURDIR)/sim
 
 include $(RT)/runtime/folder.mk
+include $(RT)/runtime/processes.mk
 include $(RT)/runtime/toolkit.mk
 include $(RT)/runtime/target.mk
 include $(RT)/runtime/comm/mpi/mpi.mk

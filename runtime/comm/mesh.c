@@ -91,7 +91,7 @@ int mesh_writer(const RtProgram *program, int rank) {
     return mesh_first(program, RT_WORLD & ~RT_PIPELINE, rank);
 }
 
-/* ---- layouts for another number of ranks (as in runtime/scripts/run.sh) -------------------------- */
+/* ---- layouts for another number of ranks (as in layouts.awk) ------------------------------------- */
 
 enum { REPLICAS, TENSOR, STAGES, SHARDS, DEGREES };
 

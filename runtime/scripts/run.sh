@@ -27,45 +27,13 @@ refuse_words() {
 }
 refuse_words
 
-# nearest_layouts RANKS: prints the layouts nearest to that of the resolved spec on standard input that take
-# NP ranks or nearly as many. It computes them as mesh_layouts() in runtime/comm/mesh.c does.
-nearest_layouts() {
-    awk -v own="$1" -v ranks="$NP" '
-        function common_divisor(a, b) { return b ? common_divisor(b, a % b) : a }
-        function degree(key) { return value[key] > 1 ? value[key] : 1 }
-        function layout(left, key, text, fitted, all) {
-            all = left
-            for (i = 2; i <= count; i++) {
-                key = keys[i]
-                fitted = common_divisor(degree(key), left)
-                left /= fitted
-                if (degree(key) > 1) text = text " " key "=" fitted
-            }
-            print mode "data_parallel_replicate_degree=" left text " needs " all
-        }
-        /^[a-z_]* = / { value[$1] = $3 }
-        END {
-            count = split("data_parallel_replicate_degree tensor_parallel_degree " \
-                "pipeline_parallel_degree data_parallel_shard_degree", keys, " ")
-            mode = "parallelism."
-            if (value["data_parallel_mode"] == "\"dp\"") mode = mode "data_parallel_mode=ddp "
-            replica = 1
-            for (i = 2; i <= count; i++) replica *= degree(keys[i])
-            fewer = ranks - ranks % replica
-            layout(ranks)
-            if (fewer == ranks) exit
-            if (fewer > 0 && fewer != own) layout(fewer)
-            if (fewer + replica != own) layout(fewer + replica)
-        }' | awk '{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }'
-}
-
 # check_processes WHAT RANKS [SPEC]: refuses an NP other than the ranks that WHAT is for, before anything is
 # built or started: mpirun would add an error of its own to the program's. SPEC is the text of the resolved spec.
 check_processes() {
     case ${NP-} in '' | "$2") return ;; esac
     if [ "$2" = 1 ]; then made="one rank"; else made="$2 ranks"; fi
     echo "error: $1 for $made, but NP=$NP: leave NP out, or generate it for another layout:" \
-        "$(printf '%s\n' "${3-}" | nearest_layouts "$2")" >&2
+        "$(printf '%s\n' "${3-}" | awk -v own="$2" -v ranks="$NP" -f runtime/comm/layouts.awk)" >&2
     exit 1
 }
 

@@ -650,7 +650,7 @@ test_processes_are_counted() {
     done
     for np in 1 2; do
         started NP=$np >"$work/started" 2>&1 && return 1
-        grep -q "NP=$np: this program was generated for 3 ranks: leave NP out, or generate it for $np" "$work/started" || return 1
+        grep -q "NP=$np: this program was generated for 3 ranks: leave NP out, or generate it for another layout: parallelism.data_parallel_replicate_degree=$np needs $np[.]" "$work/started" || return 1
     done
     emit $spec -o "$work/one" &&
         make -n -C "$work/one" DEVICE=sim RT="$top" MPIRUN=mpirun NP=2 run >"$work/started" 2>&1 && return 1

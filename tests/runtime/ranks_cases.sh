@@ -113,6 +113,7 @@ names() {
         # shellcheck disable=SC2086
         NP=$np runtime/scripts/run.sh $program 2>&1 | grep "generate it for another layout: ${proposed#; }$" || return 1
     done
+    make -C "$work/tensor" NP="$np" run 2>&1 | grep "another layout: ${proposed#; }[.]  Stop[.]$" || return 1
     for layout in "$@"; do
         settings=${layout% needs *} sets=()
         for key in $settings; do sets+=(--set "parallelism.${key#parallelism.}"); done
