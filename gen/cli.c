@@ -31,7 +31,7 @@ static const Option options[] = {
     {"--set", 0, "TABLE.KEY=VALUE", WITH_SPEC}, /* may be repeated: a list, not a field */
     {"--check", offsetof(Cli, check), NULL, CHECK},
     {"--plan", offsetof(Cli, plan), NULL, PLAN},
-    {"--point", offsetof(Cli, point), "NAME", PLAN | PRINT_SPEC | DUMP},
+    {"--point", offsetof(Cli, point), "NAME", PLAN | SCALING | PRINT_SPEC | DUMP},
     {"--print-spec", offsetof(Cli, print_spec), NULL, PRINT_SPEC},
     {"--dump", offsetof(Cli, dump), "PASS", DUMP},
     {"--compare", offsetof(Cli, compare), NULL, COMPARE},
@@ -59,7 +59,8 @@ const char *cli_help(void) {
            "  --plan           only print the plan, or for a [sweep] a table of all points; exits "
            "with\n"
            "                   0 if it fits, 1 if it does not fit, 2 on an error\n"
-           "  --point NAME     only this point of a [sweep]; with --plan, --print-spec or --dump\n"
+           "  --point NAME     only this point of a [sweep]; with --plan, --scaling, --print-spec\n"
+           "                   or --dump\n"
            "  --print-spec     print the resolved spec with the origin of each value\n"
            "  --dump PASS      print the graphs after a pass (\"model\": before the first pass)\n"
            "  --compare        compare runs, named by the folders of programs or of a study\n"
@@ -135,9 +136,9 @@ static void check_paths(const Cli *cli) {
     if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
         user_error((Pos){0}, "for example: gpuopt-gen --compare DIR... --format csv",
                    "--format needs --compare, --scaling or --plan");
-    if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
+    if (cli->point && !cli->plan && !cli->scaling && !cli->print_spec && !cli->dump)
         user_error((Pos){0}, "for example: gpuopt-gen --plan --point NAME SPEC.toml",
-                   "--point needs --plan, --print-spec or --dump");
+                   "--point needs --plan, --scaling, --print-spec or --dump");
     if (cli->keys)
         check_keys(cli);
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)

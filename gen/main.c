@@ -133,7 +133,7 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
 
 /* The same experiment on growing numbers of cards. */
 static void show_scaling(Arena *arena, const Cli *cli) {
-    const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
+    const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets, cli->point);
     const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
     OneCards known = {.arena = arena};
     int count = 0;
@@ -143,7 +143,9 @@ static void show_scaling(Arena *arena, const Cli *cli) {
             break;
         plans[count] = plans_fullest(compile_spec(arena, &known, spec, NULL, NULL));
     }
-    scaling_print(arena, plans, count, cli->format);
+    const char *name = plans[0]->spec->name;
+    scaling_print(arena, cli->point ? arena_printf(arena, "%s/%s", name, cli->point) : name, plans,
+                  count, cli->format);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */

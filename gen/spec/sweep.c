@@ -401,7 +401,6 @@ static Sweep *read_points(Study *study, const char *path) {
     sweep->points = arena_array(study->arena, (size_t)sweep->count, sizeof *sweep->points);
     for (int i = 0; i < sweep->count; i++)
         read_point(study, sweep, path, i);
-    refuse_always_in_vain(study->arena, sweep);
     return sweep;
 }
 
@@ -413,6 +412,7 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
         refuse_fixed_nearer(study, path, lines->pos);
     }
     Sweep *sweep = read_points(study, path);
+    refuse_always_in_vain(arena, sweep);
     if (!sweep->swept)
         refuse_repeats_alone(sweep->points[0].spec);
     else
@@ -452,11 +452,37 @@ const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name) {
                "the study has no point %s", name);
 }
 
-static void refuse_set_replicas(const Study *study) {
-    for (int i = 0; i < study->nfixed; i++)
+/* ---- replicas ---- */
+
+static void refuse_set_replicas(const Study *study, int nsets) {
+    for (int i = 0; i < nsets; i++)
         if (study->fixed[i].key == KEY_parallelism_data_parallel_replicate_degree)
             user_error((Pos){"--set", i + 1, 1}, "remove this --set, or --scaling",
                        "--scaling varies the number of replicas, but this --set fixes it");
+}
+
+static void refuse_study(Arena *arena, const char *path) {
+    const Toml *lines = find_sweep(arena, path, (Pos){0}, NULL);
+    if (lines)
+        user_error(lines->pos, "name a point of it with --point, or a spec without [sweep]",
+                   "--scaling needs a single experiment, but this spec has a [sweep]");
+}
+
+/* The settings of a point after those of the user, without its replicas. */
+static Study *study_of_point(Arena *arena, const char *path, const char *const *sets, int nsets,
+                             const char *name) {
+    const SweepPoint *point =
+        sweep_point(arena, sweep_read(arena, path, sets, nsets), name)->points;
+    const Spec *spec = point->spec;
+    const Setting *all = settings_parse(arena, spec->sets, spec->nsets);
+    const char **kept = arena_array(arena, (size_t)spec->nsets, sizeof *kept);
+    int count = 0;
+    for (int i = 0; i < spec->nsets; i++) {
+        bool replicas = all[i].key == KEY_parallelism_data_parallel_replicate_degree;
+        if (i < nsets || !replicas)
+            kept[count++] = spec->sets[i];
+    }
+    return study_of(arena, kept, count);
 }
 
 /* Returns the most replicas whose step has no more rows than a spec may ask for. */
@@ -467,16 +493,15 @@ static int most_replicas(const Study *study, const char *path) {
     return rows > INT32_MAX / MAX_REPLICAS ? (int)(INT32_MAX / rows) : MAX_REPLICAS;
 }
 
-Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets) {
-    Study *study = study_of(arena, sets, nsets);
-    const Toml *lines = find_sweep(arena, path, (Pos){0}, NULL);
+Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets,
+                      const char *point) {
     TomlError error;
     StrBuf text = {0};
-    if (lines)
-        user_error(lines->pos,
-                   "name a spec without [sweep]; an empty [sweep] removes an inherited one",
-                   "--scaling needs a single experiment, but this spec has a [sweep]");
-    refuse_set_replicas(study);
+    if (!point)
+        refuse_study(arena, path);
+    Study *study = point ? study_of_point(arena, path, sets, nsets, point)
+                         : study_of(arena, sets, nsets);
+    refuse_set_replicas(study, nsets);
     sb_printf(&text, "\"%s\" = [1", key_name(KEY_parallelism_data_parallel_replicate_degree));
     for (int cards = 2, most = most_replicas(study, path); cards <= most; cards *= 2)
         sb_printf(&text, ", %d", cards);
@@ -485,5 +510,8 @@ Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, i
     ENSURE(axis, "the cards of --scaling do not parse: %s", error.message);
     read_axes(study, axis);
     sb_free(&text);
-    return read_points(study, path);
+    Sweep *sweep = read_points(study, path);
+    if (!point) /* what has no effect at one point of a study may have one at others */
+        refuse_always_in_vain(arena, sweep);
+    return sweep;
 }

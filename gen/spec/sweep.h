@@ -28,7 +28,9 @@ typedef struct {
 /* Returns the point of that name as a single experiment; user_error if there is none. */
 const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name);
 
-/* Returns the experiment of a spec without a [sweep], with 1, 2, 4, ... replicas. */
-Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets);
+/* Returns the experiment of a spec without a [sweep] (point: NULL), or of a point of a study, with 1,
+ * 2, 4, ... replicas. */
+Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets,
+                      const char *point);
 
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets);

@@ -53,9 +53,10 @@ static Row row_of(Arena *arena, const Plan *plan) {
     return row;
 }
 
-static Comparison comparison_of(Arena *arena, const Plan *const *plans, int count) {
+static Comparison comparison_of(Arena *arena, const char *name, const Plan *const *plans,
+                                int count) {
     static const char *keys[] = {"cards"};
-    Comparison c = {.title = arena_printf(arena, "%s, predicted", plans[0]->spec->name),
+    Comparison c = {.title = arena_printf(arena, "%s, predicted", name),
                     .device = plans[0]->device->title,
                     .keys = keys,
                     .key_count = 1,
@@ -95,10 +96,11 @@ static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *
                 plan_cards(plans[i - 1]));
 }
 
-static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out) {
+static void put_text(const Comparison *c, const Plan *const *plans, const char *name,
+                     StrBuf *out) {
     const Device *device = plans[0]->device;
     sb_printf(out, "%s on %s, %s: predicted, each replica with its own batches\n\n",
-              plans[0]->spec->name, device->title,
+              name, device->title,
               choice_name(KEY_precision_dtype, (int)plans[0]->spec->precision.dtype));
     sb_puts(out,
             "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB / rank\n");
@@ -117,12 +119,13 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
     put_warnings(c, plans, out);
 }
 
-void scaling_print(Arena *arena, const Plan *const *plans, int count, const char *format) {
+void scaling_print(Arena *arena, const char *name, const Plan *const *plans, int count,
+                   const char *format) {
     PrintComparison print = comparison_format(format);
-    Comparison c = comparison_of(arena, plans, count);
+    Comparison c = comparison_of(arena, name, plans, count);
     StrBuf text = {0};
     if (print == comparison_text)
-        put_text(&c, plans, &text);
+        put_text(&c, plans, name, &text);
     else
         print(&c, &text);
     fputs(text.text, stdout);

@@ -142,9 +142,10 @@ void compare_folders(Arena *, const char *const *folders, int count, const char 
  * folders and results. Returns whether it was a study's. */
 bool forget_study(Arena *, const char *folder);
 
-/* --scaling: prints the predictions of `plans`, for the same experiment on growing numbers of
+/* --scaling: prints the predictions of `plans`, for the experiment `name` on growing numbers of
  * cards, as `format`. */
-void scaling_print(Arena *, const Plan *const *plans, int count, const char *format);
+void scaling_print(Arena *, const char *name, const Plan *const *plans, int count,
+                   const char *format);
 
 /* --plan of a [sweep]: predictions for its points. Plans need not outlive predicted_add. */
 typedef struct {

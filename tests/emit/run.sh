@@ -448,6 +448,19 @@ test_formats_of_one_plan() {
     [ $? -eq 1 ] && grep -q '"state": "too large"' "$work/plan.json"
 }
 
+# The points of a study that differ only in their replicas have one table. A key without effect at a point, as
+# init_scale in fp32, is no error.
+test_scaling_of_a_point() {
+    for point in ddp2 ddp4 tensor2; do
+        "$gen" --scaling --point ${point}_dtype-bf16_pin_memory-true specs/study_cards.toml >"$work/$point" || return 1
+        sed -i "1s/^study_cards.${point}_/of /" "$work/$point"
+    done
+    grep -q '^of dtype-bf16_pin_memory-true on .*, bf16: ' "$work/ddp2" && cmp "$work/ddp2" "$work/ddp4" &&
+        ! cmp -s "$work/ddp2" "$work/tensor2" || return 1
+    "$gen" --scaling --point image_size32_dtype-fp32_pin_memory-true_layout-nhwc specs/study_image_small.toml >"$work/table" &&
+        grep -q '^ *1024 ' "$work/table"
+}
+
 # What the plan prints of scratch adds up to it, with several streams too, and so do the table's figures.
 test_parts_of_scratch_add_up() {
     for s in specs/lora_r16.toml specs/fashion_cnn.toml tests/golden/gathered.toml \
