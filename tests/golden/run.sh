@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares the compiler's results for small specs with recorded ones: the graph after the last pass,
-# the plan, and the emitted sources; README's tables, which commands print; and figures of plans in
+# the plan, and the emitted sources; README's tables, which commands print; figures of plans, and keys, in
 # documents. Any difference is shown. UPDATE=1 records intended changes, to be reviewed in the
 # commit's diff (figures in documents are written by hand).
 #
@@ -77,6 +77,20 @@ else
     status=1
 fi
 tests/golden/figures.sh README.md specs/README.md tests/bench/results/README.md || status=1
+
+# What documents say about keys, and whether it is told if it is wrong.
+# shellcheck disable=SC2046 # names of files
+if tests/golden/keys.sh $(git ls-files '*README.md' || echo README.md); then
+    echo "ok golden keys in documents"
+else
+    status=1
+fi
+sed 's/lora_alpha/lora_beta/; s/shuffle/shuffled/; s/optimizer\.state/optimizer.states/; s/joined_launches/joint_launches/' \
+    README.md >$work/wrong.md
+[ "$(tests/golden/keys.sh $work/wrong.md | grep -c '^FAIL.* \(lora_beta\|shuffled\|optimizer.states is not\|compile.joined_launches\)')" = 4 ] || {
+    echo "FAIL golden keys.sh: names that are no keys are not told"
+    status=1
+}
 
 # readme_plan: README's example of a plan, a pattern per line, in which … stands for anything.
 readme_plan() {
