@@ -561,6 +561,10 @@ mutant crops_the_same_in_every_epoch runtime/data/data_images.c \
     '(uint64_t)at.epoch)' '0)' $oracle cnn_crops
 mutant held_out_crop_off_centre gen/spec/image_check.c \
     'crop.left = cut_before(crop.width - size);' 'crop.left = 0;' $oracle cnn_crops
+mutant second_buffer_of_backward gen/emit/names.c \
+    'if (rival && !use.forward)' 'if (rival && !use.forward && before > 0)' tests/golden/run.sh
+mutant second_part_of_backward gen/emit/places.c \
+    'is_elsewhere(n, v) || is_backwards_own(' 'is_elsewhere(n, v) && is_backwards_own(' tests/golden/run.sh
 mutant point_scales_from_its_replicas gen/spec/sweep.c \
     'if (i < nsets || !replicas)' 'if (i < nsets || replicas)' tests/emit/run.sh scaling_of_a_point
 mutant point_scales_with_keys_in_vain gen/spec/sweep.c \

@@ -135,9 +135,10 @@ static void put_conventions(const Emit *e) {
                 " * and {layer-1} for the one before.\n"
                 " * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where "
                 "backward has\n"
-                " * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as "
-                "any\n"
-                " * second one of a name. A buffer without (i) is the same one in each call.\n");
+                " * X elsewhere, that is LAYERS_X_BACKWARD(i), and a single buffer X_BACKWARD. Any "
+                "other\n"
+                " * second one of a name is X__2. A buffer without (i) is the same one in each "
+                "call.\n");
     for (const char *line = e->plan->program->naming; line && *line; line = strchr(line, '\n') + 1)
         sb_printf(e->out, " * %.*s\n", (int)strcspn(line, "\n"), line);
     sb_puts(e->out, " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by "

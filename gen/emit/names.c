@@ -28,16 +28,30 @@ static int by_name(const void *a, const void *b) {
     return order ? order : x->id - y->id;
 }
 
-/* Returns for each storage the first entry that uses it. */
-static int *first_entries(Arena *arena, const Plan *plan) {
-    int *first = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *first);
+/* Where a storage is used. */
+typedef struct {
+    int entry;    /* the first that uses it */
+    bool forward; /* forward reads it: not only backward, or what backward recomputes */
+} Use;
+
+static bool is_forward(const Launch *launch) {
+    return launch->op_count == 0 || launch->ops[0]->phase == PHASE_FORWARD;
+}
+
+/* Returns the use of each storage. */
+static Use *uses_of(Arena *arena, const Plan *plan) {
+    Use *uses = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *uses);
     for (int e = ENTRY_COUNT - 1; e >= 0; e--)
         for (int i = 0; i < plan->entry[e].launch_count; i++) {
             const Launch *launch = &plan->entry[e].launches[i];
-            for (int k = 0; k < launch_touch_count(launch); k++)
-                first[launch_touched(launch, k).value->storage->id] = e;
+            for (int k = 0; k < launch_touch_count(launch); k++) {
+                Touched touched = launch_touched(launch, k);
+                Use *use = &uses[touched.value->storage->id];
+                use->forward |= is_forward(launch) && touched.read;
+                use->entry = e;
+            }
         }
-    return first;
+    return uses;
 }
 
 /* Whether the names of the storage must include the entry: it is scratch of an entry that is not
@@ -47,28 +61,46 @@ static bool is_aside(const Storage *s, int entry) {
            entry_info((Entry)entry)->runs == RUNS_ASIDE;
 }
 
+static bool same_use(Use a, Use b) { return a.entry == b.entry && a.forward == b.forward; }
+
+/* Returns the plain name with what tells it from those of others of that name: `before` are as many
+ * of the same use, `rival` says whether forward has one of them too. */
+static const char *symbol_of(Arena *arena, const Plan *plan, const Named *own, Use use,
+                             bool with_entry, bool rival, int before) {
+    const char *symbol = own->name, *entry = plan->entry[use.entry].name;
+    if (with_entry || is_aside(plan->program->storages[own->id], use.entry))
+        symbol = arena_printf(arena, "%s_%s", upper_text(arena, entry), symbol);
+    if (rival && !use.forward)
+        symbol = arena_printf(arena, "%s_BACKWARD", symbol);
+    return before == 0 ? symbol : arena_printf(arena, "%s__%d", symbol, before + 1);
+}
+
 /* Different entries have values of the same name. The first entry's value gets the plain name; in
- * other entries the name begins with the entry. The second value of a name within an entry gets
- * __2. */
+ * other entries the name begins with the entry. Within an entry, a value of backward that forward has
+ * elsewhere is X_BACKWARD; any other second value of a name is X__2. */
 const char **storage_symbols(Arena *arena, const Plan *plan) {
     const Program *program = plan->program;
     const char **symbols = arena_array(arena, (size_t)program->storage_count + 1, sizeof *symbols);
     Named *named = arena_array(arena, (size_t)program->storage_count + 1, sizeof *named);
-    const int *entry = first_entries(arena, plan);
+    const Use *uses = uses_of(arena, plan);
     int count = 0;
     for (int i = 0; i < program->storage_count; i++)
         if (plan->place[i].offset >= 0)
             named[count++] = (Named){upper_text(arena, program->storages[i]->name), i};
     qsort(named, (size_t)count, sizeof *named, by_name);
-    for (int i = 0, first = 0; i < count; i++) {
-        const char *symbol = named[i].name;
-        first = strcmp(symbol, named[first].name) == 0 ? first : i;
-        int own = entry[named[i].id], same = 1;
-        for (int k = first; k < i; k++)
-            same += entry[named[k].id] == own;
-        if (own != entry[named[first].id] || is_aside(program->storages[named[i].id], own))
-            symbol = arena_printf(arena, "%s_%s", upper_text(arena, plan->entry[own].name), symbol);
-        symbols[named[i].id] = same == 1 ? symbol : arena_printf(arena, "%s__%d", symbol, same);
+    for (int first = 0, end; first < count; first = end) {
+        for (end = first; end < count && strcmp(named[end].name, named[first].name) == 0;)
+            end++;
+        for (int i = first; i < end; i++) {
+            Use own = uses[named[i].id];
+            bool rival = false, others = own.entry != uses[named[first].id].entry;
+            int before = 0;
+            for (int k = first; k < end; k++) {
+                rival |= same_use(uses[named[k].id], (Use){own.entry, true});
+                before += k < i && same_use(uses[named[k].id], own);
+            }
+            symbols[named[i].id] = symbol_of(arena, plan, &named[i], own, others, rival, before);
+        }
     }
     return symbols;
 }

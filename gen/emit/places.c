@@ -76,9 +76,17 @@ static bool is_all(const Value *v) {
 
 static bool is_elsewhere(const Naming *n, const Value *v);
 
+/* Whether forward has another storage of that name. */
+static bool is_backwards_own(const char *symbol) {
+    static const char mark[] = "_BACKWARD";
+    size_t length = strlen(symbol), size = sizeof mark - 1;
+    return length > size && strcmp(symbol + length - size, mark) == 0;
+}
+
 static const char *name_of_part(const Naming *n, const Value *v) {
     const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
-    return n->backward && is_elsewhere(n, v) ? arena_printf(n->arena, "%s_BACKWARD", name) : name;
+    bool elsewhere = is_elsewhere(n, v) || is_backwards_own(n->out->symbols[v->storage->id]);
+    return n->backward && elsewhere ? arena_printf(n->arena, "%s_BACKWARD", name) : name;
 }
 
 static void add_part(Naming *n, const Value *v) {

@@ -503,39 +503,39 @@
 #define MODEL_NORM_WEIGHT MODEL_NORM_WEIGHTS /* bf16 [1024] */
 #define LM_HEAD_WEIGHTS 1224744960ul /* bf16 [4096, 1024],
     micro_step until model.norm.grad.chunk.3, communication lm_head.weights.all_gather */
-#define MODEL_NORM_WEIGHTS__2 1233166336ul /* bf16 [2, 1024],
+#define MODEL_NORM_WEIGHTS_BACKWARD 1233166336ul /* bf16 [2, 1024],
     micro_step until model.norm.weight.grad, communication model.norm.weights.all_gather,
     model.norm.weights */
-#define MODEL_NORM_WEIGHT__2 MODEL_NORM_WEIGHTS__2 /* bf16 [1024], model.norm.weight */
-#define MODEL_LAYERS_3_WEIGHTS__2 1207967744ul /* bf16 [16386, 1024],
+#define MODEL_NORM_WEIGHT_BACKWARD MODEL_NORM_WEIGHTS_BACKWARD /* bf16 [1024], model.norm.weight */
+#define MODEL_LAYERS_3_WEIGHTS_BACKWARD 1207967744ul /* bf16 [16386, 1024],
     micro_step until model.layers.3.input_layernorm.weight.grad,
     communication model.layers.3.weights.all_gather, model.layers.3.weights */
-#define MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT__2 \
-    MODEL_LAYERS_3_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.3.mlp.down_proj.weight */
-#define MODEL_LAYERS_2_WEIGHTS__2 1241526272ul /* bf16 [16386, 1024],
+#define MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT_BACKWARD \
+    MODEL_LAYERS_3_WEIGHTS_BACKWARD /* bf16 [1024, 4096], model.layers.3.mlp.down_proj.weight */
+#define MODEL_LAYERS_2_WEIGHTS_BACKWARD 1241526272ul /* bf16 [16386, 1024],
     micro_step until model.layers.2.input_layernorm.weight.grad,
     communication model.layers.2.weights.all_gather, model.layers.2.weights */
-#define MODEL_LAYERS_1_WEIGHTS__2 671096832ul /* bf16 [16386, 1024],
+#define MODEL_LAYERS_1_WEIGHTS_BACKWARD 671096832ul /* bf16 [16386, 1024],
     micro_step until model.layers.1.input_layernorm.weight.grad,
     communication model.layers.1.weights.all_gather, model.layers.1.weights */
-#define MODEL_LAYERS_0_WEIGHTS__2 536879104ul /* bf16 [16386, 1024],
+#define MODEL_LAYERS_0_WEIGHTS_BACKWARD 536879104ul /* bf16 [16386, 1024],
     micro_step until model.layers.0.input_layernorm.weight.grad,
     communication model.layers.0.weights.all_gather, model.layers.0.weights */
 /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_BACKWARD \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul)
+    (MODEL_LAYERS_0_WEIGHTS_BACKWARD + 8388608ul)
 /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_BACKWARD \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 25165824ul)
+    (MODEL_LAYERS_0_WEIGHTS_BACKWARD + 25165824ul)
 /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_BACKWARD \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 25167872ul)
+    (MODEL_LAYERS_0_WEIGHTS_BACKWARD + 25167872ul)
 /* bf16 [3072, 1024], model.layers.0.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_BACKWARD \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 27265024ul)
+    (MODEL_LAYERS_0_WEIGHTS_BACKWARD + 27265024ul)
 /* bf16 [1024], model.layers.0.input_layernorm.weight */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT__2 \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 33556480ul)
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_BACKWARD \
+    (MODEL_LAYERS_0_WEIGHTS_BACKWARD + 33556480ul)
 #define EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS 0ul /* bf16 [4096, 1024],
     evaluate until model.embed_tokens, communication model.embed_tokens.weights.all_gather */
 #define EVALUATE_MODEL_LAYERS_0_WEIGHTS 201326592ul /* bf16 [16386, 1024],

@@ -18,8 +18,8 @@
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
  * and {layer-1} for the one before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
- * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
- * second one of a name. A buffer without (i) is the same one in each call.
+ * X elsewhere, that is LAYERS_X_BACKWARD(i), and a single buffer X_BACKWARD. Any other
+ * second one of a name is X__2. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 2 processes, one per device, each with its own batches.
@@ -502,7 +502,7 @@ static void lm_head_chunk_0_to_loss_rows_chunk_0_forward(Rt *rt) {
     rt_observe(rt, "logits", lm_head_chunk_0, RT_BF16, 2048, 4096, 4096);
 
     /* model.norm.weights.all_gather: all_gather -> norm_weights */
-    RtPtr norm_weights = rt_scratch(rt, MODEL_NORM_WEIGHTS__2); /* bf16 [2, 1024] */
+    RtPtr norm_weights = rt_scratch(rt, MODEL_NORM_WEIGHTS_BACKWARD); /* bf16 [2, 1024] */
     RtPtr piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
@@ -659,7 +659,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_3_MLP_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [8192, 1] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [8192, 1024] */
-    RtPtr norm_weight = rt_scratch(rt, MODEL_NORM_WEIGHT__2); /* bf16 [1024] */
+    RtPtr norm_weight = rt_scratch(rt, MODEL_NORM_WEIGHT_BACKWARD); /* bf16 [1024] */
     RtPtr grad_partial = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PARTIAL); /* f32 [128, 1024] */
     RtPtr mlp_residual_grad = /* bf16 [8192, 1024] */
         rt_scratch(rt, MODEL_LAYERS_3_MLP_RESIDUAL_GRAD);
@@ -682,7 +682,8 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
     rt_reduce_scatter(rt, RT_SHARD, norm_gradient_piece, norm_gradients, 1024, RT_F32);
 
     /* model.layers.3.weights.all_gather: all_gather -> layers_3_weights */
-    RtPtr layers_3_weights = rt_scratch(rt, MODEL_LAYERS_3_WEIGHTS__2); /* bf16 [16386, 1024] */
+    RtPtr layers_3_weights = /* bf16 [16386, 1024] */
+        rt_scratch(rt, MODEL_LAYERS_3_WEIGHTS_BACKWARD);
     RtPtr weights_piece = rt_state(rt, MODEL_LAYERS_3_WEIGHTS_PIECE); /* bf16 [8193, 1024] */
     rt_all_gather(rt, RT_SHARD, layers_3_weights, weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
@@ -695,7 +696,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
 
     /* model.layers.3.mlp.act.grad: matmul -> act_grad */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
-        rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT_BACKWARD);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_3_MLP_ACT_GRAD); /* bf16 [8192, 4096] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.3.weights.all_gather */
     rt_gemm(rt, G_gemm_8192x4096x1024_nn, mlp_residual_grad, down_proj_weight, act_grad);
@@ -1001,7 +1002,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT__2);
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_BACKWARD);
     RtPtr grad_partial = /* f32 [128, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL);
     RtPtr embed_tokens_grad = rt_scratch(rt, MODEL_EMBED_TOKENS_GRAD); /* bf16 [8192, 1024] */

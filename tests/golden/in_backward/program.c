@@ -18,8 +18,8 @@
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
  * and {layer-1} for the one before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
- * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
- * second one of a name. A buffer without (i) is the same one in each call.
+ * X elsewhere, that is LAYERS_X_BACKWARD(i), and a single buffer X_BACKWARD. Any other
+ * second one of a name is X__2. A buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 #include "buffers.h"
 #include "runtime/runtime.h"

@@ -19,8 +19,8 @@
  * In a function that a loop calls, * in a name stands for the number, such as the layer,
  * and {layer-1} for the one before.
  * LAYERS_X(i) is the buffer LAYERS_i_X, for the range of i in buffers.h. Where backward has
- * X elsewhere, that is LAYERS_X_BACKWARD(i); a single buffer may be X__2 instead, as any
- * second one of a name. A buffer without (i) is the same one in each call.
+ * X elsewhere, that is LAYERS_X_BACKWARD(i), and a single buffer X_BACKWARD. Any other
+ * second one of a name is X__2. A buffer without (i) is the same one in each call.
  * A linear and its adapter are one product with X_bordered, [[W, sB], [A, 0]]: x_u is [x|u] where
  * u = x A^T (of x after dropout), and in backward dy_v is [dy|v] where v = dy sB. Its parts have
  * names of what they hold: W_sB is [W|sB], W_A is [W;A].
