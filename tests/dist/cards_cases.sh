@@ -105,7 +105,7 @@ more_test_cards_not_finite() {
 test_cards_refused() {
     local dir=$work/cards_many
     ! OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "$dir/run" --out "$work/refused" >"$work/refused.log" 2>&1 &&
-        grep -q 'error: this program drives its 3 cards from one process but was started with 2 processes: start it without mpirun' "$work/refused.log" &&
+        grep -q 'error: rank 0: this program drives its 3 cards from one process but was started with 2 processes: start it without mpirun' "$work/refused.log" &&
         ! SIM_DEVICES=2 "$dir/run" --out "$work/refused" >"$work/refused.log" 2>&1 &&
         grep -q 'error: this program drives 3 cards, but only 2 GPUs can be seen' "$work/refused.log" &&
         [ ! -e "$work/refused" ] && head -n 2 $cases/demo/data.jsonl >"$work/few_cards.jsonl" &&
