@@ -891,6 +891,8 @@ mutant eager_without_collectives runtime/comm/comm_nccl.c \
     '        watch_enqueued(kind);' '        (void)kind;' tests/runtime/ranks.sh stops_in_collectives
 mutant killed_rank_unnoticed runtime/base/watch.c \
     'if (error == EOWNERDEAD && !post->leaving)' 'if (post->reported)' tests/runtime/ranks.sh killed_in_pipeline
+mutant nccl_not_asked runtime/comm/comm_nccl.c \
+    'return text ? words : NULL;' 'return NULL;' tests/runtime/ranks.sh broken_link
 mutant leaving_rank_is_lost runtime/base/watch.c \
     '    post_leaving();
     pthread_mutex_unlock' '    pthread_mutex_unlock' tests/runtime/ranks.sh bad_file_of_a_rank

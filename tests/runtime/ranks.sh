@@ -175,6 +175,15 @@ test_killed_rank() {
         ranks 3 long killed --resume && long_whole && same_results long_whole killed
 }
 
+# The time limit is far away: the rank itself asks NCCL for errors.
+test_broken_link() {
+    local out=$work/broken
+    (cd "$work/long" && $MPIRUN -np 1 ./run --out "$out" : -np 1 -x SIM_BREAK=150 ./run --out "$out" : \
+        -np 1 ./run --out "$out") > "$out.log" 2>&1
+    [ $? = 1 ] && says broken "^error: rank 1: $WAITS failed: NCCL reports the link to another rank broke$GO_ON" &&
+        [ "$(grep -c ^error: "$out.log")" = 1 ] && ranks 3 long broken --resume && long_whole && same_results long_whole broken
+}
+
 # Only the watchdogs of the other ranks notice.
 test_stopped_rank() {
     local rank
