@@ -295,6 +295,8 @@ typedef struct RtConstant {
  * For images a row is one image (seq_len 1) and labels are its class, -100 for padding:
  *   pixels      U8 [tokens * height * width * channels], channels last; or, if the host decodes,
  *               float [tokens * out_size * out_size * out_channels], in RtImages.planes' order
+ *   pictures    U8 [tokens * slot_bytes]  instead of pixels, if the device makes those of JPEG files:
+ *               coefficients, or raw images (data_images.h)
  *   indices     I32 [tokens]  the image's index in RtData.dataset, instead of pixels
  *   boxes       I32 [tokens * 5]  top, left, height and width of the part of the image that training
  *               sees, and whether it is mirrored (0 or 1); zeros for held-out images (not read) */
@@ -459,11 +461,12 @@ typedef struct {
     bool decode_scaled;       /* JPEG files at 1/2, 1/4 or 1/8 size, if large enough */
     bool random_resized_crop; /* training sees a random part, with these shares of the area and */
     const double *crop_scale, *crop_ratio; /* [2] ratios of width to height (least, largest) */
-    bool crop_pictures;                    /* from the whole picture, by the host, antialiased */
+    bool crop_pictures;                    /* from the whole picture, antialiased */
     double random_horizontal_flip;         /* probability of mirroring */
     /* Held-out images are resized to eval_height x eval_width, and the model sees the part that
      * begins at eval_top, eval_left. 0: resized to out_size x out_size. */
     int64_t eval_height, eval_width, eval_top, eval_left;
+    int64_t slot_bytes; /* of an image in `pictures`; 0: the host makes all pixels */
 } RtImages;
 
 /* An entry of a batch is two sequences, the first preferred to the second. A pair is one target.

@@ -13,6 +13,7 @@ typedef enum {
 } OpKind;
 
 enum { MAX_OPERANDS = 16, MAX_RESULTS = 7 };
+enum { SLOT_HEAD_BYTES = 512 }; /* of a picture's slot: what it holds, before that */
 enum { BOX_NUMBERS = 5 }; /* of image_input, per image: top, left, height, width, mirrored */
 
 typedef enum { PAIR_SIGMOID, PAIR_IPO, PAIR_HINGE, PAIR_ROBUST } PairLoss;
@@ -58,7 +59,8 @@ typedef struct {
     int64_t bits;                  /* fake_quant_*: of a code */
     int64_t span;                  /* sharded quantisation blocks: see ops_quantize.c */
     int64_t plane;                 /* of the result, where no operand has one */
-    int64_t out_height, out_width; /* image_input: of the result */
+    int64_t out_height, out_width; /* image_input, picture_fit: of the result */
+    int64_t out_channels;          /* picture_fit: of the result */
     Crop crop;                     /* image_input: where the result lies in the resized image */
     bool boxed;                    /* image_input: the last operand has a box for each image */
     bool one_row;                  /* packed sums: both sequences of a pair are in one row */

@@ -158,6 +158,8 @@ OP(batch_norm_eval, SK, shape_batch_norm, no_gradient, expand_batch_norm_eval, n
 
 /* images */
 OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops, no_launch)
+OP(picture_planes, SK, shape_picture_planes, no_gradient, no_steps, no_flops, plan_picture_planes)
+OP(picture_fit, SK, shape_picture_fit, no_gradient, no_steps, no_flops, plan_picture_fit)
 
 /* embedding */
 OP(embedding, SK | EMBEDS, shape_embedding, grad_embedding, expand_embedding, no_flops, no_launch)

@@ -1,5 +1,12 @@
 /* Images as stored in files.
  *
+ * picture_planes  pictures u8 [N, slot] -> u8 [N, (slot - SLOT_HEAD_BYTES) / 2]: a slot holds a head
+ *              and the coefficients of a JPEG file, two bytes each, or a finished image; the result is
+ *              the planes that an inverse DCT makes of them, undefined for all other slots.
+ * picture_fit  (pictures u8 [N, slot], those planes) -> u8 [N out_height out_width, out_channels]: the
+ *              part of the picture that the head tells, in its colours, resized with antialias; or
+ *              the finished image. The runtime's data_images.h defines slots, and
+ *              templates/pictures.cu both ops.
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
  *              attr.crop.height x width like torch's bilinear interpolation (align_corners =
  *              False, no antialias), minus mean, divided by std; the result is the H x W part of
@@ -47,6 +54,33 @@ void shape_image_input(Program *p, Op *op) {
     int64_t places = a->out_height * a->out_width;
     op_expect(op, !a->plane || a->plane == places, "planes");
     result_images(p, op, 0, "", p->activation, images(op) * places, to, a->plane);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Both kernels read the slots in vectors of 16 bytes, and one has a block of 64 at a time. */
+static void check_slots(const Op *op) {
+    int64_t slot = value_cols(op->in[0]);
+    op_expect(op, op->in[0]->dtype == DT_U8 && value_dense(op->in[0]), "slots of bytes");
+    op_expect(op, slot > SLOT_HEAD_BYTES && slot % (2 * 64) == 0, "slots of whole blocks");
+}
+
+void shape_picture_planes(Program *p, Op *op) {
+    op_expect_operands(op, 1);
+    check_slots(op);
+    int64_t samples = (value_cols(op->in[0]) - SLOT_HEAD_BYTES) / 2;
+    result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), samples);
+}
+
+void shape_picture_fit(Program *p, Op *op) {
+    const Attr *a = &op->attr;
+    op_expect_operands(op, 2);
+    check_slots(op);
+    int64_t images = value_rows(op->in[0]), room = value_cols(op->in[0]) - SLOT_HEAD_BYTES;
+    op_expect(op, op->in[1]->dtype == DT_U8 && value_rows(op->in[1]) == images, "planes");
+    op_expect(op, value_cols(op->in[1]) == room / 2, "a sample for each coefficient");
+    op_expect(op, a->out_height * a->out_width * a->out_channels <= room, "room for an image");
+    result_2d(p, op, 0, "", DT_U8, images * a->out_height * a->out_width, a->out_channels);
 }
 
 /* ---- one axis -------------------------------------------------------------------------------- */

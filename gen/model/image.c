@@ -15,6 +15,9 @@ static int64_t plane_of(const Spec *spec) {
 }
 
 static const char *feeding_text(const Program *p, const Spec *spec) {
+    if (image_slot_bytes(spec))
+        return arena_printf(p->arena, "each batch is sent, JPEG files as coefficients: %s",
+                            spec->resident_why);
     return p->dataset ? arena_printf(p->arena, "the device keeps all %lld images: %s",
                                      (long long)spec->stored_images, spec->resident_why)
                       : arena_printf(p->arena, "each batch is sent: %s", spec->resident_why);
@@ -36,20 +39,36 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
         batch->indices = value_2d(p, "indices", ROLE_INPUT, DT_I32, p->tokens, 1, resident);
         p->dataset = value_2d(p, "dataset", ROLE_DATASET, DT_U8, spec->stored_images,
                               stored * spec->data.image_channels, resident);
+    } else if (image_slot_bytes(spec)) {
+        batch->pictures = value_2d(p, "pictures", ROLE_INPUT, DT_U8, p->tokens,
+                                   image_slot_bytes(spec), spec_pos(spec, KEY_data_jpeg_pixels));
     } else {
         batch->pixels = value_2d(p, "pixels", ROLE_INPUT, DT_U8, p->tokens * stored,
                                  spec->data.image_channels, pos);
     }
     p->feeding = feeding_text(p, spec);
-    if (spec->data.decode == DECODE_DEVICE && randomly_cropped(spec))
+    if (spec->data.decode == DECODE_DEVICE && randomly_cropped(spec) && !image_slots_have_crops(spec))
         batch->boxes = value_2d(p, "boxes", ROLE_INPUT, DT_I32, BOX_NUMBERS * p->tokens, 1,
                                 spec_pos(spec, KEY_data_random_resized_crop));
 }
 
+/* Stored images, or crops, of the pictures in slots. */
+static Value *decoded_pixels(Builder *b, const Window *size) {
+    Value *in[] = {b->batch.pictures, NULL};
+    Pos pos = spec_pos(b->spec, KEY_data_jpeg_pixels);
+    Attr attr = {.out_height = size->height,
+                 .out_width = size->width,
+                 .out_channels = b->spec->data.image_channels};
+    in[1] = builder_op(b, OP_picture_planes, "planes", in, 1, (Attr){0}, pos);
+    return builder_op(b, OP_picture_fit, "pixels", in, 2, attr, pos);
+}
+
 /* Pixels of the stored images: the batch's, or the whole data set on the device. */
-static Value *stored_pixels(Builder *b) {
+static Value *stored_pixels(Builder *b, const Window *size) {
     Value *all = b->program->dataset;
     int64_t channels = b->spec->data.image_channels;
+    if (b->batch.pictures)
+        return decoded_pixels(b, size);
     if (b->batch.pixels)
         return b->batch.pixels;
     return value_reshaped(b->program, all, value_elements(all) / channels, channels);
@@ -79,6 +98,8 @@ static Attr image_attr(const Builder *b) {
         .crop = {size, size, 0, 0},
         .boxed = b->training && b->batch.boxes,
     };
+    if (b->training && image_slots_have_crops(spec))
+        attr.window.height = attr.window.width = size;
     if (!b->training) {
         CenterCrop crop = spec_center_crop(spec);
         attr.crop = (Crop){crop.height, crop.width, crop.top, crop.left};
@@ -97,7 +118,7 @@ Images image_pixels(Builder *b) {
         batch->std = channel_constant(b, "image_std", spec->data.image_std, KEY_data_image_std);
     }
     Attr attr = image_attr(b);
-    Value *in[] = {stored_pixels(b), batch->mean, batch->std, NULL, NULL};
+    Value *in[] = {stored_pixels(b, &attr.window), batch->mean, batch->std, NULL, NULL};
     int count = 3;
     if (batch->indices)
         in[count++] = batch->indices;

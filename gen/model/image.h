@@ -13,11 +13,16 @@ typedef struct {
 } Images;
 
 /* Makes the input "pixels": with data.decode = "device" U8 as stored, else in the activations'
- * dtype as the model sees them. With data.device_resident, makes "indices" and the dataset instead.
+ * dtype as the model sees them. With data.device_resident, makes "indices" and the dataset instead;
+ * if the device decodes JPEG files, "pictures".
  * If the device crops or mirrors at random, also makes "boxes". */
 void image_input(Program *, const Spec *, Batch *);
 /* Fills program->loader. */
 void image_settings(Program *, const Spec *);
+/* Returns the bytes of an image's slot, with which the device decodes JPEG files; 0: it does not. */
+int64_t image_slot_bytes(const Spec *);
+/* Whether it cuts random crops of whole pictures out then. */
+bool image_slots_have_crops(const Spec *);
 /* The batch's images as the model sees them. */
 Images image_pixels(Builder *);
 

@@ -1,5 +1,24 @@
 /* The settings of the runtime's image loader: the fields of RtImages, in its order. */
+#include "base/rounding.h"
 #include "model/image.h"
+
+/* A slot has room for a finished image too, which may be a crop of the size that the model sees. Its
+ * blocks are whole. */
+int64_t image_slot_bytes(const Spec *spec) {
+    enum { BLOCK_BYTES = 2 * 64 };
+    int64_t stored = spec->data.image_height * spec->data.image_width, size = spec->model.image_size;
+    if (!spec_effective(spec, KEY_data_jpeg_pixels) || !spec->data.jpeg_pixels)
+        return 0;
+    if (image_slots_have_crops(spec))
+        stored = larger(stored, size * size);
+    int64_t room = larger(3 * spec->data.jpeg_pixels, stored * spec->data.image_channels);
+    return SLOT_HEAD_BYTES + round_up(room, BLOCK_BYTES);
+}
+
+bool image_slots_have_crops(const Spec *spec) {
+    return spec_effective(spec, KEY_data_jpeg_pixels) && spec_effective(spec, KEY_data_crop_from) &&
+           spec->data.crop_from == CROP_PICTURE;
+}
 
 static void put(Program *p, LoaderSetting setting) {
     LoaderSettings *all = &p->loader;
@@ -64,4 +83,6 @@ void image_settings(Program *p, const Spec *s) {
     if (s->data.decode_scaled)
         put_bool(p, "decode_scaled", true);
     put_crops(p, s);
+    if (image_slot_bytes(s))
+        put_int(p, "slot_bytes", image_slot_bytes(s));
 }

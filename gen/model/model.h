@@ -11,6 +11,7 @@
 typedef struct {
     Value *input_ids;   /* tokens: I32 [rows,1] */
     Value *pixels;      /* images: see image_input in image.h */
+    Value *pictures;    /* instead: slots, U8 [rows,bytes of a slot] */
     Value *indices;     /* instead: positions in program->dataset, I32 [rows,1] */
     Value *boxes;       /* the parts of images that training sees, I32 [5 rows,1]; NULL: all */
     Value *mean, *std;  /* for decoding on the device, once made: subtracted, divided by */

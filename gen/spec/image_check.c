@@ -1,5 +1,6 @@
 /* Checks of image models that involve several keys: derived defaults and invalid combinations. One
  * short function per subject. */
+#include "base/rounding.h"
 #include "spec/cnn_layers.h"
 #include "spec/key_info.h"
 #include "spec/resolve.h"
@@ -11,6 +12,14 @@ static void derive_stored_size(Spec *spec) {
         spec->data.image_width = spec->model.image_size;
     if (!spec->data.image_channels)
         spec->data.image_channels = spec->data.format == DATA_IDX ? 1 : spec->model.image_channels;
+}
+
+/* By default pictures of up to twice the stored size in each direction fit. */
+static void derive_jpeg_pixels(Spec *spec) {
+    enum { MOST = 1 << 26 };
+    int64_t stored = spec->data.image_height * spec->data.image_width;
+    if (spec->origin[KEY_data_jpeg_pixels].kind == ORIGIN_DEFAULT)
+        spec->data.jpeg_pixels = smaller(4 * stored, MOST);
 }
 
 static void check_channels(Arena *arena, const Spec *spec) {
@@ -129,6 +138,7 @@ void check_images(Arena *arena, Spec *spec) {
     check_batch(spec);
     check_statistics(spec);
     check_resident(arena, spec);
+    derive_jpeg_pixels(spec);
     if (spec->model.family == FAMILY_CNN)
         cnn_layers(arena, spec, &count);
 }

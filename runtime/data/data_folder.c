@@ -115,10 +115,12 @@ static bool check_regular(const char *path, DataError *error) {
     return S_ISREG(info.st_mode) || data_fail(error, "%s: is no regular file", path);
 }
 
-static Box random_part(const Picture *picture, const RtImages *shape, uint64_t key) {
+Box picture_part(const Picture *picture, const RtImages *shape, const uint64_t *key) {
     RtImages whole = *shape;
+    if (!key)
+        return picture_largest(picture, shape);
     whole.height = picture->height, whole.width = picture->width;
-    return box_draw(&whole, key);
+    return box_draw(&whole, *key);
 }
 
 /* Returns how often the part can be halved without becoming smaller than the raw image. */
@@ -135,7 +137,7 @@ static bool read_raw(const PictureFile *file, const RtImages *shape, const uint6
     Picture picture;
     if (!picture_measure(&picture, file, error))
         return false;
-    Box part = key ? random_part(&picture, shape, *key) : picture_largest(&picture, shape);
+    Box part = picture_part(&picture, shape, key);
     int halvings = shape->decode_scaled ? halvings_of(&part, shape) : 0;
     if (!picture_decode(&picture, file, shape->channels, halvings, error))
         return false;
@@ -144,16 +146,38 @@ static bool read_raw(const PictureFile *file, const RtImages *shape, const uint6
     return true;
 }
 
-bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
-                 uint8_t *raw, DataError *error) {
+static bool put_in_slot(const PictureFile *file, const RtImages *shape, const uint64_t *key,
+                        uint8_t *slot, DataError *error) {
+    const SlotHead head = {.kind = SLOT_SAMPLES};
+    if (slot_put_jpeg(file, shape, key, slot))
+        return true;
+    memcpy(slot, &head, sizeof head);
+    return read_raw(file, shape, key, slot + SLOT_HEAD, error);
+}
+
+typedef bool UseFile(const PictureFile *file, const RtImages *shape, const uint64_t *key,
+                     uint8_t *to, DataError *error);
+
+static bool with_file(const ImageFolder *folder, int64_t at, UseFile *use, const RtImages *shape,
+                      const uint64_t *key, uint8_t *to, DataError *error) {
     const char *path = folder->files[at].path;
     uint8_t *bytes;
     size_t size;
     if (!check_regular(path, error) || !file_read(path, &bytes, &size, error))
         return false;
-    bool ok = read_raw(&(PictureFile){path, bytes, size}, shape, key, raw, error);
+    bool ok = use(&(PictureFile){path, bytes, size}, shape, key, to, error);
     free(bytes);
     return ok;
+}
+
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
+                 uint8_t *raw, DataError *error) {
+    return with_file(folder, at, read_raw, shape, key, raw, error);
+}
+
+bool folder_put(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
+                uint8_t *slot, DataError *error) {
+    return with_file(folder, at, put_in_slot, shape, key, slot, error);
 }
 
 /* ---- leaving out broken images --------------------------------------------------------------- */

@@ -25,7 +25,8 @@ typedef struct {
     Source sources[LOADER_SPLITS];
     FileList classes; /* of folders */
     int64_t rows[LOADER_SPLITS];
-    const RtInput *pixels, *labels, *indices, *boxes; /* NULL: the program does not read it */
+    /* NULL: the program does not read it */
+    const RtInput *pixels, *pictures, *labels, *indices, *boxes;
 } ImageSet;
 
 /* Make the draws for different purposes independent of each other. */
@@ -116,6 +117,7 @@ static void *images_open(const RtProgram *program, uint64_t seed, DataError *err
                       .shape = program->data.images,
                       .seed = seed,
                       .pixels = program_input(program, "pixels"),
+                      .pictures = program_input(program, "pictures"),
                       .labels = program_input(program, "labels"),
                       .indices = program_input(program, "indices"),
                       .boxes = program_input(program, "boxes")};
@@ -260,6 +262,26 @@ static bool put_pixels(const ImageSet *set, DataRow at, int64_t entry, void *slo
                                  : copy_raw(set, raw_image(set, at.split, at.row, to, error), to);
 }
 
+/* Fills an image's place in `pictures`. */
+static bool put_picture(const ImageSet *set, DataRow at, int64_t entry, void *slot,
+                        DataError *error) {
+    RtImages shape = *set->shape;
+    uint8_t *to = (uint8_t *)slot + set->pictures->offset + entry * shape.slot_bytes;
+    const SlotHead empty = {.kind = SLOT_EMPTY};
+    if (at.row < 0) {
+        memcpy(to, &empty, sizeof empty);
+        return true;
+    }
+    bool crops = shape.crop_pictures && at.split == LOADER_TRAIN;
+    if (crops)
+        shape.height = shape.width = shape.out_size;
+    int64_t place;
+    const Source *source = source_of(set, at.split, at.row, &place);
+    uint64_t key = box_key(set, at);
+    return or_leave_out(folder_put(&source->folder, place, &shape, crops ? &key : NULL, to, error),
+                        error);
+}
+
 static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t value) {
     if (input)
         ((int32_t *)((char *)slot + input->offset))[entry] = (int32_t)value;
@@ -289,6 +311,8 @@ static bool images_write(const void *context, DataRow at, int64_t entry, void *s
         put_int(slot, set->indices, entry, padding ? 0 : index_of(set, at.split, at.row));
     if (set->boxes)
         put_box(set, at, entry, slot);
+    if (set->pictures)
+        return put_picture(set, at, entry, slot, error);
     return !set->pixels || put_pixels(set, at, entry, slot, error);
 }
 

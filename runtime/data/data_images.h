@@ -8,6 +8,9 @@
  * With crop_pictures, a random part of the whole picture is fitted to the model's size instead, and
  * only its numbers are converted.
  *
+ * If the device makes pixels of JPEG files, they are only read into slots (data_coefficients.c); the
+ * raw images of all other pictures are made here and put into slots too.
+ *
  * RtImages in runtime.h defines what a raw image is. */
 #ifndef GPUOPT_DATA_IMAGES_H
 #define GPUOPT_DATA_IMAGES_H
@@ -88,6 +91,9 @@ int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t t
  * largest centred part if `key` is NULL. May be called from any thread. */
 bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
                  uint8_t *raw, DataError *error);
+/* The same, but fills a slot from which the device makes the raw image. */
+bool folder_put(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
+                uint8_t *slot, DataError *error);
 
 /* ---- random parts (data_crop.c) -------------------------------------------------------------- */
 
@@ -100,10 +106,37 @@ typedef struct {
  * the program uses neither. */
 Box box_draw(const RtImages *shape, uint64_t key);
 
+/* ---- slots (data_coefficients.c) -------------------------------------------------------------- */
+
+/* A slot is RtImages.slot_bytes, SLOT_HEAD of which are the head; kernels of programs read it
+ * (gen/templates/picture_slots.cuh). SLOT_SAMPLES is followed by a raw image, SLOT_COEFFICIENTS by
+ * int16 [blocks][8][8], quantised, plane by plane; a plane is blocks of 8 x 8, line by line, as many as
+ * its samples touch. */
+enum { SLOT_HEAD = 512, SLOT_PLANES = 3, SLOT_TAPS = 64 };
+typedef enum { SLOT_EMPTY, SLOT_SAMPLES, SLOT_COEFFICIENTS } SlotKind;
+
+/* The other planes have one sample for `down` x `across` of the first, which has one for each pixel. */
+typedef struct {
+    int32_t kind; /* SlotKind */
+    int32_t height, width, planes;
+    int32_t down, across;
+    Box box; /* the part that becomes the raw image */
+    int32_t unused[5];
+    uint16_t tables[SLOT_PLANES][64]; /* what coefficients are multiplied with, in natural order */
+} SlotHead;
+
+/* Fills a slot with a JPEG file's coefficients. Returns false if the device cannot make the same pixels
+ * as picture_decode() from them, or if the file is broken or is no JPEG file; what is in the slot is
+ * then undefined. May be called from any thread. */
+bool slot_put_jpeg(const PictureFile *file, const RtImages *shape, const uint64_t *key,
+                   uint8_t *slot);
+
 /* ---- other sizes (data_fit.c, data_resize.c) ------------------------------------------------- */
 
 /* Returns the largest centred part of a picture with the aspect ratio of a raw image. */
 Box picture_largest(const Picture *picture, const RtImages *shape);
+/* Returns the random part that *key selects, or that one if `key` is NULL. */
+Box picture_part(const Picture *picture, const RtImages *shape, const uint64_t *key);
 /* Resizes a part of a picture to [height, width] with antialias. `part` is in pixels of the file;
  * the result is mirrored if the box is. */
 void picture_cut(const Picture *picture, const Box *part, int64_t height, int64_t width,
