@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/pi
     constexpr int64_t SLOT = /*@slot*/98816/*@*/, SAMPLES = /*@samples*/49152/*@*/;
     constexpr int GROUPS = (SAMPLES / 64 + BLOCKS - 1) / BLOCKS;
     constexpr int PITCH = 72; /* a block and 16 bytes, so that blocks begin in different banks */
-    SHARED alignas(16) int16_t tile[BLOCKS * PITCH];
+    SHARED __align__(16) int16_t tile[BLOCKS * PITCH];
 
     const int64_t image = blockIdx.x / GROUPS;
     const uint8_t *slot = pictures + image * SLOT;

@@ -279,7 +279,30 @@ typedef struct {
     const SlotHead *head;
     int16_t *to; /* the slot's coefficients */
     int64_t written; /* blocks */
+    int16_t least[SLOT_PLANES][COEFFICIENTS], largest[SLOT_PLANES][COEFFICIENTS];
 } Sink;
+
+/* The compiler makes vector code of this. */
+static void note_block(int16_t *restrict least, int16_t *restrict largest,
+                       const int16_t *restrict block) {
+    for (int k = 0; k < COEFFICIENTS; k++) {
+        least[k] = block[k] < least[k] ? block[k] : least[k];
+        largest[k] = block[k] > largest[k] ? block[k] : largest[k];
+    }
+}
+
+/* Whether no product leaves the range that all ways to compute an inverse DCT have, which is eight times
+ * that of real pictures. In 16 bits they overflow differently. */
+static bool is_in_range(const Sink *sink) {
+    enum { MOST = 8191 };
+    for (int plane = 0; plane < sink->head->planes; plane++)
+        for (int k = 0; k < COEFFICIENTS; k++) {
+            int by = sink->head->tables[plane][k];
+            if (sink->largest[plane][k] * by > MOST || sink->least[plane][k] * by < -MOST)
+                return false;
+        }
+    return true;
+}
 
 /* Takes a part of a line of blocks. Lines below the picture only fill its last row of units. */
 static int take(short *coefficients, TjRegion part, TjRegion plane, int component, int transform,
@@ -297,6 +320,9 @@ static int take(short *coefficients, TjRegion part, TjRegion plane, int componen
     first += row * blocks_across(head, component) + col;
     memcpy(sink->to + first * COEFFICIENTS, coefficients,
            (size_t)count * COEFFICIENTS * sizeof *sink->to);
+    for (int64_t i = 0; i < count; i++)
+        note_block(sink->least[component], sink->largest[component],
+                   coefficients + i * COEFFICIENTS);
     sink->written += count;
     return 0;
 }
@@ -313,7 +339,7 @@ static bool read_coefficients(const PictureFile *file, const SlotHead *head, uin
     void *handle = tj.open ? tj.init() : NULL;
     if (!handle)
         return false;
-    Sink sink = {head, (int16_t *)(void *)to, 0};
+    Sink sink = {.head = head, .to = (int16_t *)(void *)to};
     TjTransform job = {.op = TJXOP_NONE,
                        .options = TJXOPT_NOOUTPUT | TJXOPT_COPYNONE,
                        .data = &sink,
@@ -324,7 +350,7 @@ static bool read_coefficients(const PictureFile *file, const SlotHead *head, uin
               tj.transform(handle, file->bytes, file->size, 1, &result, &size, &job,
                            TJFLAG_LIMITSCANS) == 0;
     tj.destroy(handle);
-    return ok && sink.written == blocks_of(head);
+    return ok && sink.written == blocks_of(head) && is_in_range(&sink);
 }
 
 bool slot_put_jpeg(const PictureFile *file, const RtImages *shape, const uint64_t *key,

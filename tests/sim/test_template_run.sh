@@ -14,12 +14,16 @@ work=$PWD/build/template-tests
 suite=template
 rm -rf "$work"
 mkdir -p "$work"
-tests="attention embedding low_rank low_rank_matmul"
+tests="pictures"
 
 for test in $tests; do
-    $CC -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$CUDA_HOME/include" \
-        tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$work/$test" \
-        -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -lm || exit 1
+    with=
+    # The runtime decodes pictures too.
+    [ $test != pictures ] || with="tests/unit/draw_pictures.c $RTLIB -ljansson -lz -ldl -lpthread"
+    # shellcheck disable=SC2086 # words
+    $CC -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -I. -Itests/unit \
+        -isystem "$CUDA_HOME/include" tests/sim/test_template_$test.c tests/sim/test_template_common.c \
+        $with -o "$work/$test" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -lm || exit 1
 done
 
 export SIMCC="$SIM_OUT/simcc" TEST_TMP="$work" TEST_REUSE=1
@@ -35,7 +39,7 @@ for test in $tests; do
     done
 done
 attempt "embedding race" env SIM_FLAVOUR=race "$work/embedding"
-for test in low_rank low_rank_matmul; do
+for test in low_rank low_rank_matmul pictures; do
     attempt "$test race" env SIM_FLAVOUR=race "$work/$test"
 done
 # The host's compiler sees other code instead of a warpgroup's products.
@@ -46,7 +50,7 @@ asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
 attempt "attention race" env SIM_FLAVOUR=race "$work/attention"
 # These take minutes to compile for all shapes, and attention on plain cores has no inline PTX. flavours.sh
 # runs whole programs of odd shapes with AddressSanitizer.
-for test in "attention mma*" "attention wgmma" embedding low_rank low_rank_matmul; do
+for test in "attention mma*" "attention wgmma" embedding low_rank low_rank_matmul pictures; do
     # shellcheck disable=SC2086 # a program and perhaps the names of its tests
     attempt "$test ptx" env SHORT=1 SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$work"/$test
 done

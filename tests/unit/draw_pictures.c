@@ -1,5 +1,6 @@
 #include "draw_pictures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,23 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t size) {
     return memcpy(copy, bytes, size);
 }
 
+/* The library's functions have no arguments for these. */
+static void set_form(JpegForm form) {
+    char restart[16];
+    snprintf(restart, sizeof restart, "%dB", form.restart);
+    setenv("TJ_OPTIMIZE", form.optimised ? "1" : "0", 1);
+    if (form.restart)
+        setenv("TJ_RESTART", restart, 1);
+    else
+        unsetenv("TJ_RESTART");
+}
+
 uint8_t *jpeg_of(Drawing d, size_t *size) {
-    enum { GRAY_SUBSAMPLING = 3, QUALITY = 100 };
+    return jpeg_as(d, (JpegForm){.quality = 100}, size);
+}
+
+uint8_t *jpeg_as(Drawing d, JpegForm form, size_t *size) {
+    enum { TJFLAG_PROGRESSIVE = 16384 };
     static const int formats[] = {[1] = 6, [3] = 0, [4] = 11};
     void *(*init)(void);
     int (*compress)(void *, const uint8_t *, int, int, int, int, uint8_t **, unsigned long *, int,
@@ -31,11 +47,13 @@ uint8_t *jpeg_of(Drawing d, size_t *size) {
     find(&compress, LIB_TURBOJPEG, "tjCompress2");
     find(&destroy, LIB_TURBOJPEG, "tjDestroy");
     find(&release, LIB_TURBOJPEG, "tjFree");
+    set_form(form);
     void *handle = init();
     uint8_t *bytes = NULL;
     unsigned long length = 0;
     if (compress(handle, d.pixels, d.width, 0, d.height, formats[d.samples], &bytes, &length,
-                 d.samples == 1 ? GRAY_SUBSAMPLING : 0, QUALITY, 0))
+                 d.samples == 1 ? TJ_GRAY : (int)form.sampling, form.quality,
+                 form.progressive ? TJFLAG_PROGRESSIVE : 0))
         abort();
     uint8_t *copy = copy_of(bytes, *size = length);
     release(bytes);
