@@ -2,7 +2,7 @@
  * memory that each kernel's launch requests according to the plan with those that the simulated
  * device counted in its race flavour. Kernels whose traffic depends on data may request fewer: on
  * which tokens repeat, which taps of a window are in the padding and, with --short-rows, where
- * samples end, since attention reads nothing beyond. Exits with 1 if any differs.
+ * samples end, since attention reads nothing beyond, and on how large pictures are. Exits with 1 if any differs.
  *
  * A launch's bytes are the mean over the run, in which loading and evaluation launch a kernel as a
  * step does. Where they do not, WITHOUT has the counts of the same run without its last step: then
@@ -27,7 +27,8 @@ static double number(const json_t *object, const char *key) {
 static bool short_rows;
 
 static bool data_decides(const char *name) {
-    return strncmp(name, "embedding_grad", 14) == 0 || strstr(name, "pool2d") ||
+    return strncmp(name, "embedding_grad", 14) == 0 ||
+           strncmp(name, "picture_", 8) == 0 || strstr(name, "pool2d") ||
            strstr(name, "depthwise_conv2d") ||
            (short_rows && strncmp(name, "attention_", 10) == 0);
 }

@@ -2,7 +2,8 @@
  *
  *     draw_folder FOLDER CLASSES PICTURES SMALLEST LARGEST
  *
- * JPEG and PNG alternate, some gray, some transparent, SMALLEST to LARGEST pixels per side. */
+ * JPEG and PNG alternate, some gray, some transparent, SMALLEST to LARGEST pixels per side. JPEG files
+ * take turns in how they sample colours and order coefficients. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,13 +39,21 @@ static void write_bytes(const char *path, uint8_t *bytes, size_t size) {
     free(bytes);
 }
 
+static JpegForm form_of(int number) {
+    static const Sampling samplings[] = {TJ_420, TJ_444, TJ_422, TJ_440, TJ_411};
+    return (JpegForm){.sampling = samplings[number / 2 % 5],
+                      .quality = 95,
+                      .progressive = number / 4 % 2,
+                      .restart = number / 8 % 2 * 3};
+}
+
 static void write_picture(const char *folder, int class, int number, int smallest, int largest) {
     static const int samples_of[] = {3, 3, 3, 4, 1, 3}; /* JPEG and PNG alternate */
     char path[512];
     size_t size;
     int kind = number % 6, jpeg = kind % 2 == 0;
     Drawing d = draw(class, samples_of[kind], smallest, largest);
-    uint8_t *bytes = jpeg ? jpeg_of(d, &size) : png_of(d, &size);
+    uint8_t *bytes = jpeg ? jpeg_as(d, form_of(number), &size) : png_of(d, &size);
     snprintf(path, sizeof path, "%s/class_%d/%03d.%s", folder, class, number, jpeg ? "jpg" : "png");
     write_bytes(path, bytes, size);
 }

@@ -119,6 +119,53 @@ test_kept_on_the_device() {
         cmp "$work/device_out/eval.csv" "$work/resident_out/eval.csv"
 }
 
+# Most of the pictures do not fit in the slots of the program `device`, and none of the others' are too
+# large. Without slots the host makes all pixels.
+test_the_device_makes_the_hosts_pixels() {
+    local name
+    program all_fit data.jpeg_pixels=4096
+    program no_slots data.jpeg_pixels=0
+    grep -q picture_planes "$work/all_fit/kernels.cu" && ! grep -q picture_ "$work/no_slots/kernels.cu" || return
+    run device good device_again && grep -q "class_.*jpg: its .* pixels take .* the host decodes it, and others like it" \
+        "$work/device_again.log" || return
+    for name in all_fit no_slots; do
+        run $name good ${name}_out && ! grep -q 'the host decodes it' "$work/${name}_out.log" &&
+            cmp "$work/device_out/loss.csv" "$work/${name}_out/loss.csv" &&
+            cmp "$work/device_out/eval.csv" "$work/${name}_out/eval.csv" || return
+    done
+    [ "$(figure all_fit_out bytes)" -gt $((16 * 8 * 3 * 4096)) ] && [ "$(figure no_slots_out bytes)" -lt $((16 * 8 * 1024)) ]
+}
+
+# In one channel only brightness is sent. In planes, and with other orders of the kernels' threads.
+test_gray_and_in_planes() {
+    local slots
+    for slots in 0 4096; do
+        program gray_$slots data.jpeg_pixels=$slots data.image_channels=1 precision.dtype=fp32
+        program planes_$slots data.jpeg_pixels=$slots compile.layout=nchw precision.dtype=bf16
+        run gray_$slots good gray_$slots.out && run planes_$slots good planes_$slots.out || return
+    done
+    cmp "$work/gray_0.out/loss.csv" "$work/gray_4096.out/loss.csv" &&
+        cmp "$work/planes_0.out/loss.csv" "$work/planes_4096.out/loss.csv" &&
+        SIM_ORDER=random:3 run planes_4096 good planes_order && cmp "$work/planes_0.out/loss.csv" "$work/planes_order/loss.csv"
+}
+
+test_crops_of_whole_pictures_by_the_device() {
+    program cut data.jpeg_pixels=4096 data.crop_from=picture
+    ! grep -q '"boxes"' "$work/cut/program.c" "$work/cut/values.c" && grep -q picture_fit_12x12x3 "$work/cut/kernels.cu" &&
+        grep -q picture_fit_16x17x3 "$work/cut/kernels.cu" || return
+    run pictures good pictures_out && run cut good cut_out && near pictures_out/loss.csv cut_out/loss.csv &&
+        near pictures_out/eval.csv cut_out/eval.csv && ! cmp -s "$work/cut_out/loss.csv" "$work/device_out/loss.csv"
+}
+
+# The plan's bytes are an upper bound. The race checker stops at the first conflict.
+test_kernels_of_pictures_have_no_races() {
+    program all_fit data.jpeg_pixels=4096 && mkdir -p "$work/race" && cp "$work/all_fit/run" "$work/race" &&
+        $CC -std=c17 -D_GNU_SOURCE -O2 -o "$work/compare_counts" tests/emit/compare_counts.c -ljansson &&
+        "$SIM_OUT/simcc" --flavour race -I "$RT" "$work/all_fit/kernels.cu" -o "$work/race/kernels.sim" &&
+        SIM_COUNTS=$work/counts.json run race good race_out --steps 2 &&
+        "$work/compare_counts" "$work/all_fit/plan.json" "$work/counts.json"
+}
+
 test_threads_change_nothing() {
     run alone good alone_out && cmp "$work/device_out/loss.csv" "$work/alone_out/loss.csv"
 }
