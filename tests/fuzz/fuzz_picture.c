@@ -1,5 +1,6 @@
 /* Reads arbitrary bytes as a JPEG or PNG file: the result is a clear error or a picture that is
- * fitted and presented like any other, never a crash. Checksums of PNG's chunks are corrected
+ * fitted and presented like any other, never a crash. If the device may decode it, so can the host, and
+ * the device finds everything in the slot. Checksums of PNG's chunks are corrected
  * first, because hardly any input would have right ones. Built by `make fuzz` with clang's
  * libFuzzer. */
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "runtime/base/big_endian.h"
 #include "runtime/data/data_images.h"
 
+enum { SLOT = SLOT_HEAD + 2 * 64 * 24 };
 enum { SIDE = 3, SIGNATURE = 8, AROUND = 12 /* bytes of a chunk besides its data */ };
 
 static void check(bool promise) {
@@ -58,6 +60,35 @@ static void check_halved(const Picture *picture) {
     check(sum >= 0);
 }
 
+static void check_slot(const SlotHead *head, const Picture *picture) {
+    int64_t blocks = 0;
+    check(head->kind == SLOT_COEFFICIENTS && head->down > 0 && head->across > 0);
+    check(head->planes == 1 || (head->planes == SLOT_PLANES && picture->channels == 3));
+    check(head->height == picture->height && head->width == picture->width);
+    for (int plane = 0; plane < head->planes; plane++) {
+        int down = 8 * (plane ? head->down : 1), across = 8 * (plane ? head->across : 1);
+        blocks += (int64_t)((head->height + down - 1) / down) * ((head->width + across - 1) / across);
+    }
+    check(SLOT_HEAD + 2 * 64 * blocks <= SLOT);
+    check(head->box.height > 0 && head->box.top >= 0 && head->box.width > 0 && head->box.left >= 0);
+    check(head->box.top + head->box.height <= head->height);
+    check(head->box.left + head->box.width <= head->width);
+}
+
+static void check_device(const PictureFile *file, const RtImages *shape, const Picture *picture) {
+    uint8_t *slot = malloc(SLOT); /* of this size, so that no byte beyond it is written unnoticed */
+    SlotHead head;
+    const uint64_t key = file->size;
+    for (int random = 0; random < 2; random++) {
+        if (!slot_put_jpeg(file, shape, random ? &key : NULL, slot))
+            continue;
+        memcpy(&head, slot, sizeof head);
+        check(picture != NULL);
+        check_slot(&head, picture);
+    }
+    free(slot);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static const double mean[] = {0, 0, 0}, deviation[] = {1, 1, 1};
@@ -71,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                       .random_resized_crop = true,
                       .crop_scale = scale,
                       .crop_ratio = ratio,
-                      .random_horizontal_flip = 0.5};
+                      .random_horizontal_flip = 0.5,
+                      .slot_bytes = SLOT};
     uint8_t *mended = malloc(size + 1);
     if (size)
         memcpy(mended, bytes, size);
@@ -84,9 +116,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         Picture picture;
         if (picture_decode(&picture, &file, shape.channels, 0, &error)) {
             check_picture(&picture, &shape);
+            check_device(&file, &shape, &picture);
             picture_free(&picture);
         } else {
             check(text[0] != '\0' && !picture.pixels);
+            check_device(&file, &shape, NULL);
         }
         if (picture_decode(&picture, &file, shape.channels, MOST_HALVINGS, &error)) {
             check_halved(&picture);
