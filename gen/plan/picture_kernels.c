@@ -17,8 +17,8 @@ static Filling filling(const Plan *plan, const Op *op, const char *kernel) {
     return f;
 }
 
-/* pictures -> planes. The cost is an upper bound, as if pictures filled their slots: a coefficient, what
- * it is multiplied with, its sample; and the head for each thread. */
+/* pictures -> planes. The cost is an upper bound, as if pictures filled their slots: coefficients, what
+ * they are multiplied with, samples; and the head for each thread. */
 void plan_picture_planes(Plan *plan, Entry entry, const Group *group) {
     enum { EACH = 2 + 2 + 1, OF_HEAD = 48 };
     const Op *op = group->ops[0];

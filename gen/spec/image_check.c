@@ -14,6 +14,20 @@ static void derive_stored_size(Spec *spec) {
         spec->data.image_channels = spec->data.format == DATA_IDX ? 1 : spec->model.image_channels;
 }
 
+bool spec_sends_slots(const Spec *spec) {
+    return spec->data.format == DATA_IMAGE_FOLDER && spec->data.decode == DECODE_DEVICE &&
+           spec->data.device_resident != RESIDENT_TRUE && !spec->data.decode_scaled;
+}
+
+/* Keys ask before the default of data.jpeg_pixels is derived. */
+bool spec_may_cut_pictures(const Spec *spec) {
+    bool by_device = spec_sends_slots(spec) &&
+                     (spec->data.jpeg_pixels > 0 ||
+                      spec->origin[KEY_data_jpeg_pixels].kind == ORIGIN_DEFAULT);
+    return spec->data.format == DATA_IMAGE_FOLDER && spec->data.random_resized_crop &&
+           (spec->data.decode == DECODE_HOST || by_device);
+}
+
 /* By default pictures of up to twice the stored size in each direction fit. */
 static void derive_jpeg_pixels(Spec *spec) {
     enum { MOST = 1 << 26 };

@@ -122,14 +122,6 @@
     (s->model.head_dim ? s->model.head_dim == (width)                                              \
                        : s->model.hidden_size == (width) * s->model.num_attention_heads)
 #define CONVOLUTIONS (s->model.family == FAMILY_CNN || s->model.family == FAMILY_RESNET)
-/* Whether the device is sent what is in JPEG files, in slots. */
-#define IN_SLOTS                                                                                   \
-    (s->data.format == DATA_IMAGE_FOLDER && s->data.decode == DECODE_DEVICE &&                     \
-     s->data.device_resident != RESIDENT_TRUE && !s->data.decode_scaled)
-/* The default of data.jpeg_pixels is derived later, and above 0. */
-#define DECODES_JPEG                                                                               \
-    (IN_SLOTS &&                                                                                   \
-     (s->data.jpeg_pixels > 0 || s->origin[KEY_data_jpeg_pixels].kind == ORIGIN_DEFAULT))
 #define ONE_PROCESS_FOR_ALL                                                                        \
     (s->parallelism.data_parallel_replicate_degree > 1 &&                                          \
      s->parallelism.data_parallel_mode == PARALLEL_DP)
@@ -202,14 +194,10 @@
       "data.format = \"idx\" or \"image_folder\", and data.decode = \"device\"")                   \
     C(RANDOM_CROP, !LANGUAGE_MODEL && s->data.random_resized_crop,                                 \
       "data.random_resized_crop = true")                                                           \
-    C(SLOTS, IN_SLOTS,                                                                             \
-      "data.format = \"image_folder\" and data.decode = \"device\", without "                      \
-      "data.device_resident = true and data.decode_scaled = true")                                 \
-    C(PICTURE_CROP,                                                                                \
-      s->data.format == DATA_IMAGE_FOLDER && s->data.random_resized_crop &&                        \
-          (s->data.decode == DECODE_HOST || DECODES_JPEG),                                         \
-      "data.format = \"image_folder\", data.random_resized_crop = true, and data.decode = "        \
-      "\"host\" or data.jpeg_pixels above 0")                                                      \
+    C(SLOTS, spec_sends_slots(s), "data.format = \"image_folder\" and data.decode = \"device\", "  \
+      "with neither data.device_resident nor data.decode_scaled = true")                           \
+    C(PICTURE_CROP, spec_may_cut_pictures(s), "data.format = \"image_folder\" and "                \
+      "data.random_resized_crop = true; data.decode = \"host\" or data.jpeg_pixels above 0")       \
     C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
     C(SKIPPING, LANGUAGE_MODEL && s->compile.skip_ignored_rows,                                    \
       "a language model and compile.skip_ignored_rows = true")                                     \
@@ -594,14 +582,11 @@
       "Size that the shorter side of held-out images is resized to before the center crop of "     \
       "model.image_size; 0: the whole image is resized instead.")                                  \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES, WEIGHTS,                                 \
-      "Where images are decoded, cropped, resized and normalised: on the device, as part of the "  \
-      "step, for which the host only undoes the entropy coding of JPEG files (see jpeg_pixels) "   \
-      "and decodes others; or on the host.")                                                       \
+      "Where images are cropped, resized and normalised, and JPEG files decoded: on the device, "  \
+      "where the host only undoes their entropy coding; or on the host.")                          \
     K(data, jpeg_pixels, INT, DERIVED, "[0, 67108864]", SLOTS, RUN,                                \
-      "Pixels of the largest JPEG picture that the device decodes, with colours at half its "      \
-      "height and width (4:2:0); an image takes 3 bytes per pixel of each batch. The host "        \
-      "decodes larger pictures, and with 0 all of them. Four times image_height x image_width "    \
-      "by default.")                                                                               \
+      "Pixels of the largest JPEG file in 4:2:0 that the device decodes; the host decodes larger " \
+      "ones. Each image of a batch takes 3 bytes per pixel. 4 image_height image_width by default.")\
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT, RUN,                          \
       "Whether the device keeps the whole data set and a batch is a list of indices into it; "     \
       "auto: with idx files that the compiler can read, if the plan fits with the set.")           \

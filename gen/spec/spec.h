@@ -130,6 +130,10 @@ bool spec_shards(const Spec *spec);
 bool spec_splits_tensors(const Spec *spec);
 /* Whether no strategy is on, so that the program has no collectives. */
 bool spec_trains_alone(const Spec *spec);
+/* Whether the device is sent what is in JPEG files, in slots, if data.jpeg_pixels is above 0. */
+bool spec_sends_slots(const Spec *spec);
+/* Whether random crops may be taken from whole pictures. */
+bool spec_may_cut_pictures(const Spec *spec);
 /* Returns the tokens, or images, in a micro-batch; for pairs, those of both sequences. */
 int64_t spec_micro_batch_tokens(const Spec *spec);
 /* "model.hidden_size". */

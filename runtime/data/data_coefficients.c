@@ -291,8 +291,8 @@ static void note_block(int16_t *restrict least, int16_t *restrict largest,
     }
 }
 
-/* Whether no product leaves the range that all ways to compute an inverse DCT have, which is eight times
- * that of real pictures. In 16 bits they overflow differently. */
+/* Whether no product leaves the range in which all ways to compute an inverse DCT agree, eight times
+ * that of real pictures. Beyond it, sums in 16 bits overflow in ways of their own. */
 static bool is_in_range(const Sink *sink) {
     enum { MOST = 8191 };
     for (int plane = 0; plane < sink->head->planes; plane++)

@@ -14,7 +14,7 @@ work=$PWD/build/template-tests
 suite=template
 rm -rf "$work"
 mkdir -p "$work"
-tests="pictures"
+tests="attention embedding low_rank low_rank_matmul pictures"
 
 for test in $tests; do
     with=
