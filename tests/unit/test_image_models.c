@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "interpret.h"
-#include "model/model.h"
+#include "model/image.h"
 #include "tests/unit/spec_plan.h"
 
 /* Of a difference and a gradient, as a share of the tensor's largest element; and as such, for the
@@ -253,6 +253,43 @@ static void test_resident(void **state) {
     assert_true(loss[0] == loss[1] && loss[0] > 0);
 }
 
+static void check_slot(const char *const *sets, int count, int64_t bytes, int64_t rows) {
+    Arena arena = {0};
+    const char *all[8] = {"data.format=image_folder", "data.train=[\"/none\"]",
+                          "data.image_height=5", "data.image_width=30"};
+    for (int i = 0; i < count; i++)
+        all[4 + i] = sets[i];
+    const Spec *spec = read_spec(&arena, mlp, all, 4 + count);
+    const Program *p = model_build(&arena, spec);
+    assert_int_equal(image_slot_bytes(spec), bytes);
+    const Graph *step = &p->entry[ENTRY_MICRO_STEP];
+    const Op *planes = step->ops[0], *fit = step->ops[1];
+    assert_int_equal(planes->kind == OP_picture_planes, bytes > 0);
+    if (bytes > 0) {
+        assert_int_equal(fit->kind, OP_picture_fit);
+        assert_int_equal(value_cols(planes->in[0]), bytes);
+        assert_int_equal(value_rows(fit->out[0]), rows * p->tokens);
+    }
+    arena_free(&arena);
+}
+
+/* A slot has room for coefficients, for raw images and for crops of them. */
+static void test_slots(void **state) {
+    (void)state;
+    enum { STORED = 5 * 30, CROPPED = 4 * 4 };
+    const char *const none[] = {"data.jpeg_pixels=0"}, *const host[] = {"data.decode=host"},
+                      *const few[] = {"data.jpeg_pixels=1"}, *const kept[] = {"data.jpeg_pixels=100"},
+                      *const scaled[] = {"data.decode_scaled=true"},
+                      *const crops[] = {"data.random_resized_crop=true", "data.crop_from=picture"};
+    check_slot(NULL, 0, 512 + 15 * 128, STORED); /* 3 * 4 * 150 bytes, rounded up */
+    check_slot(kept, 1, 512 + 4 * 128, STORED);
+    check_slot(few, 1, 512 + 4 * 128, STORED); /* a raw image of 450 bytes */
+    check_slot(crops, 2, 512 + 15 * 128, CROPPED);
+    check_slot(none, 1, 0, 0);
+    check_slot(host, 1, 0, 0);
+    check_slot(scaled, 1, 0, 0);
+}
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 static void check_counts(const char *model, int64_t trained, int params) {
@@ -327,8 +364,9 @@ int main(void) {
         cmocka_unit_test(test_mlp),      cmocka_unit_test(test_cnn),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_resnet),   cmocka_unit_test(test_mobilenet_v2),
-        cmocka_unit_test(test_resident), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_resident), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_counts),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
