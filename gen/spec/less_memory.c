@@ -67,6 +67,8 @@ static const struct {
      "recomputes activations instead of keeping them"},
     {PART_ACTIVATIONS, NULL, {{KEY_quantization_keep_decoded, "false"}},
      "decodes weights for each use instead of keeping them"},
+    {PART_BATCHES, NULL, {{KEY_data_jpeg_pixels, HALVED}},
+     "makes slots of pictures smaller; the host decodes pictures that are larger"},
     {OF_ROWS, NULL,
      {{KEY_training_per_device_train_batch_size, HALVED},
       {KEY_training_gradient_accumulation_steps, DOUBLED}},
