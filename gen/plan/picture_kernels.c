@@ -60,9 +60,11 @@ void plan_picture_fit(Plan *plan, Entry entry, const Group *group) {
     fill_grid(&f, images * tiles, 1, 1);
     double pixels = (double)value_cols(planes) * 2 / 3;
     double scale = sqrt(pixels / (double)(height * width));
-    double read = taps(scale * (double)height, (double)height) *
-                  taps(scale * (double)width, (double)width) * EACH;
-    fill_cost(&f, (double)images * (read + (double)(tiles * THREADS * OF_HEAD)) +
-                      (double)value_bytes(y), 0);
+    double weighted = taps(scale * (double)height, (double)height) *
+                      taps(scale * (double)width, (double)width);
+    fill_cost(&f,
+              (double)images * (weighted * EACH + (double)(tiles * THREADS * OF_HEAD)) +
+                  (double)value_bytes(y),
+              (double)(2 * images * channels) * weighted);
     fill_finish(plan, entry, &f, op);
 }

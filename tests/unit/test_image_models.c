@@ -280,11 +280,14 @@ static void test_slots(void **state) {
     const char *const none[] = {"data.jpeg_pixels=0"}, *const host[] = {"data.decode=host"},
                       *const few[] = {"data.jpeg_pixels=1"}, *const kept[] = {"data.jpeg_pixels=100"},
                       *const scaled[] = {"data.decode_scaled=true"},
-                      *const crops[] = {"data.random_resized_crop=true", "data.crop_from=picture"};
+                      *const crops[] = {"data.random_resized_crop=true", "data.crop_from=picture"},
+                      *const large[] = {"data.random_resized_crop=true", "data.crop_from=picture",
+                                        "data.jpeg_pixels=1", "model.image_size=20"};
     check_slot(NULL, 0, 512 + 15 * 128, STORED); /* 3 * 4 * 150 bytes, rounded up */
     check_slot(kept, 1, 512 + 4 * 128, STORED);
     check_slot(few, 1, 512 + 4 * 128, STORED); /* a raw image of 450 bytes */
     check_slot(crops, 2, 512 + 15 * 128, CROPPED);
+    check_slot(large, 4, 512 + 10 * 128, 20 * 20); /* a crop of 1200 bytes */
     check_slot(none, 1, 0, 0);
     check_slot(host, 1, 0, 0);
     check_slot(scaled, 1, 0, 0);
