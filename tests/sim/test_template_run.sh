@@ -1,10 +1,10 @@
 #!/bin/sh
 # Tests of gen/templates. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits with 1 if
 # any failed.
-#     tests/sim/test_template_run.sh [--all]
-# Without --all: fewer shapes, two thread orders, and via PTX a warpgroup's products; with it: three
-# orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each
-# architecture.
+#     tests/sim/test_template_run.sh [--all | NAME...]
+# Without --all: fewer shapes, two thread orders, and via PTX a warpgroup's products; with it, of all
+# templates: three orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for
+# each architecture. A NAME is that of a test program.
 cd "$(dirname "$0")/../.." || exit 1
 all=
 [ "${1-}" != --all ] || all=1
@@ -14,7 +14,9 @@ work=$PWD/build/template-tests
 suite=template
 rm -rf "$work"
 mkdir -p "$work"
-tests="attention embedding low_rank low_rank_matmul pictures"
+tests=
+[ $all ] || tests=$*
+tests=${tests:-attention embedding low_rank low_rank_matmul pictures}
 
 for test in $tests; do
     with=
@@ -38,12 +40,13 @@ for test in $tests; do
         attempt "$test release $order" env SIM_ORDER=$order "$work/$test"
     done
 done
-attempt "embedding race" env SIM_FLAVOUR=race "$work/embedding"
-for test in low_rank low_rank_matmul pictures; do
-    attempt "$test race" env SIM_FLAVOUR=race "$work/$test"
+for test in $tests; do
+    [ "$test" = attention ] || attempt "$test race" env SIM_FLAVOUR=race "$work/$test"
 done
 # The host's compiler sees other code instead of a warpgroup's products.
-[ $all ] || attempt "attention ptx" env SIM_PTX=sm_90a "$work/attention" wgmma
+case "$all $tests" in
+" "*attention*) attempt "attention ptx" env SIM_PTX=sm_90a "$work/attention" wgmma ;;
+esac
 [ $all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"

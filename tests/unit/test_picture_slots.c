@@ -173,7 +173,11 @@ static void other_pictures_are_left_to_the_host(void **state) {
     frame[17] = 0x12; /* the second and third differ */
     assert_false(put(&shape, bytes, size));
     frame[17] = 0x11;
-    frame[10] = 'R', frame[13] = 'G', frame[16] = 'B';
+    uint8_t *scan = memmem(bytes, size, (const uint8_t[]){255, 218, 0, 12, 3}, 5);
+    assert_non_null(scan);
+    for (int c = 0; c < 3; c++)
+        frame[10 + 3 * c] = scan[5 + 2 * c] = (uint8_t)"RGB"[c];
+    assert_true(put(&shape, bytes, size)); /* JFIF knows no such components */
     uint8_t *jfif = memmem(bytes, size, "JFIF", 4);
     assert_non_null(jfif);
     jfif[0] = 'X';
