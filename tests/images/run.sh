@@ -157,6 +157,18 @@ test_crops_of_whole_pictures_by_the_device() {
         near pictures_out/eval.csv cut_out/eval.csv && ! cmp -s "$work/cut_out/loss.csv" "$work/device_out/loss.csv"
 }
 
+# Two cards of one process, each with its own slots.
+test_slots_of_two_cards() {
+    local slots
+    for slots in 0 4096; do
+        program cards_$slots data.jpeg_pixels=$slots parallelism.data_parallel_replicate_degree=2 \
+            parallelism.data_parallel_mode=dp training.per_device_train_batch_size=4
+        run cards_$slots good cards_$slots.out || return
+    done
+    cmp "$work/cards_0.out/loss.csv" "$work/cards_4096.out/loss.csv" &&
+        cmp "$work/cards_0.out/eval.csv" "$work/cards_4096.out/eval.csv"
+}
+
 # The plan's bytes are an upper bound. The race checker stops at the first conflict.
 test_kernels_of_pictures_have_no_races() {
     program all_fit data.jpeg_pixels=4096 && mkdir -p "$work/race" && cp "$work/all_fit/run" "$work/race" &&
