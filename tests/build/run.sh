@@ -75,6 +75,10 @@ done <$work/list
 attempt "convolutions by wgmma are generated" ./gpuopt-gen tests/sim/pools.toml --set precision.dtype=bf16 \
     -o "$work/pools"
 attempt "convolutions by wgmma NVRTC" "$work/jit" "$work/pools"
+# None of them reads files of pictures.
+attempt "pictures are generated" ./gpuopt-gen tests/sim/pools.toml --set data.format=image_folder \
+    --set 'data.train=["pictures"]' -o "$work/folder"
+attempt "pictures NVRTC" "$work/jit" "$work/folder"
 
 # Other devices multiply heads and windows in another way.
 for other in attention:llama32_1b_lora_r16 convolutions:resnet50_224; do
