@@ -213,9 +213,9 @@ static void warn_once(const PictureFile *file, const SlotHead *head, int64_t byt
     if (atomic_flag_test_and_set(&told))
         return;
     rt_warn("%s: its %d x %d pixels take %lld bytes of coefficients, more than the %lld of a slot: the "
-            "host decodes it, and others like it; raise data.jpeg_pixels to let the device do it",
+            "host decodes it, and others like it; with data.jpeg_pixels = %lld the device would",
             file->path, head->height, head->width, (long long)bytes,
-            (long long)shape->slot_bytes - SLOT_HEAD);
+            (long long)shape->slot_bytes - SLOT_HEAD, (long long)over(bytes, 3));
 }
 
 static bool fits(const PictureFile *file, const SlotHead *head, const RtImages *shape) {
@@ -254,8 +254,8 @@ static struct {
     int (*transform)(void *handle, const unsigned char *bytes, unsigned long size, int count,
                      unsigned char **results, unsigned long *sizes, TjTransform *, int flags);
     int (*destroy)(void *handle);
-    bool open;
     pthread_once_t once;
+    bool open;
 } tj = {.once = PTHREAD_ONCE_INIT};
 
 /* C does not convert object pointers to function pointers, so the pointer is copied as bytes. */
@@ -265,10 +265,9 @@ static void find(void *function, const char *name) {
 }
 
 static void open_library(void) {
-    char problem[512];
-    tj.open = dynlib_open(LIB_TURBOJPEG, problem, sizeof problem);
+    tj.open = !*jpeg_problem();
     if (!tj.open)
-        return; /* data_decode.c has the same problem, and says it */
+        return; /* picture_decode() says it */
     find(&tj.init, "tjInitTransform");
     find(&tj.header, "tjDecompressHeader3");
     find(&tj.transform, "tjTransform");

@@ -92,6 +92,11 @@ static void open_jpeg(void) {
     find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
 }
 
+const char *jpeg_problem(void) {
+    pthread_once(&jpeg.once, open_jpeg);
+    return jpeg.problem;
+}
+
 /* Whether the file ends as it should; editors may add some bytes. */
 static bool has_end(const PictureFile *file) {
     size_t last = file->size > 1024 ? file->size - 1024 : 0;
@@ -143,9 +148,8 @@ static bool jpeg_picture(void *handle, const PictureFile *file, bool measures, P
 }
 
 static bool read_jpeg(const PictureFile *file, bool measures, Picture *picture, DataError *error) {
-    pthread_once(&jpeg.once, open_jpeg);
-    if (*jpeg.problem)
-        return data_fail(error, "%s: is a JPEG file, but %s", file->path, jpeg.problem);
+    if (*jpeg_problem())
+        return data_fail(error, "%s: is a JPEG file, but %s", file->path, jpeg_problem());
     void *handle = tj.init();
     if (!handle)
         rt_fail("no memory for decoding JPEG files");

@@ -67,6 +67,8 @@ bool picture_measure(Picture *picture, const PictureFile *file, DataError *error
 bool picture_decode(Picture *picture, const PictureFile *file, int64_t channels, int halvings,
                     DataError *error);
 void picture_free(Picture *picture);
+/* Opens libjpeg-turbo if it is not open yet. Returns why it cannot be; "": it is open. */
+const char *jpeg_problem(void);
 
 /* ---- folders of images (data_folder.c) ------------------------------------------------------- */
 

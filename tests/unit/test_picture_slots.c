@@ -235,8 +235,16 @@ static void large_pictures_are_left_to_the_host(void **state) {
     RtImages shape = small_shape();
     const JpegForm form = {.quality = 90};
     assert_true(put_drawing(&shape, noise(32, 40, 3), form)); /* 60 blocks: as many as fit */
-    assert_non_null(freopen("/dev/null", "w", stderr));
-    assert_false(put_drawing(&shape, noise(32, 41, 3), form));
+    char said[512] = "";
+    const char *log = temp_file("stderr", "", 0);
+    assert_non_null(freopen(log, "r+", stderr));
+    assert_false(put_drawing(&shape, noise(32, 41, 3), form)); /* 72 blocks of 128 bytes */
+    assert_false(put_drawing(&shape, noise(32, 49, 3), form)); /* this one is not named */
+    rewind(stderr);
+    assert_true(fread(said, 1, sizeof said - 1, stderr) > 0);
+    assert_non_null(strstr(said, "32 x 41 pixels take 9216 bytes of coefficients, more than the 7680 of"));
+    assert_non_null(strstr(said, "with data.jpeg_pixels = 3072 the device would"));
+    assert_null(strstr(said, "32 x 49"));
     shape.channels = 1; /* fewer planes */
     assert_true(put_drawing(&shape, noise(32, 41, 3), form));
     shape.height = 1, shape.width = 1; /* the kernel has room for 64 weights: of 31 pixels and their edges */
