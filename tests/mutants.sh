@@ -599,6 +599,10 @@ mutant lines_of_samples_not_limited gen/templates/pictures.cu \
     'return min(max(shifted, -32768), 32767);' 'return shifted;' tests/sim/test_template_run.sh pictures
 mutant neighbours_of_the_part_left_out gen/templates/pictures.cu \
     'end = (8 * block + 9) * size' 'end = (8 * block + 8) * size' tests/sim/test_template_run.sh pictures
+mutant planes_half_made gen/templates/pictures.cu \
+    'if (block * 64 < SAMPLES)' 'if (at.used)' tests/sim/test_template_run.sh pictures
+mutant dumped_pixels_in_rows runtime/loop/dump.c \
+    'pixels->shape[0] = batch;' '(void)batch;' tests/images/run.sh the_device_makes_the_hosts_pixels
 mutant crops_not_mirrored gen/templates/pictures.cu \
     'head.mirrored ? WIDTH - 1 - place : place' 'place' tests/sim/test_template_run.sh pictures
 mutant large_files_get_no_slot gen/spec/image_check.c \

@@ -2,7 +2,7 @@
  *
  * picture_planes  pictures u8 [N, slot] -> u8 [N, (slot - SLOT_HEAD_BYTES) / 2]: a slot holds a head
  *              and the coefficients of a JPEG file, two bytes each, or a finished image; the result is
- *              the planes that an inverse DCT makes of them, undefined for all other slots.
+ *              the planes that an inverse DCT makes of them, zeros where it has none.
  * picture_fit  (pictures u8 [N, slot], those planes) -> u8 [N out_height out_width, out_channels]: the
  *              part of the picture that the head tells, in its colours, resized with antialias; or
  *              the finished image. The runtime's data_images.h defines slots, and

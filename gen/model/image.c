@@ -60,7 +60,10 @@ static Value *decoded_pixels(Builder *b, const Window *size) {
                  .out_width = size->width,
                  .out_channels = b->spec->data.image_channels};
     in[1] = builder_op(b, OP_picture_planes, "planes", in, 1, (Attr){0}, pos);
-    return builder_op(b, OP_picture_fit, "pixels", in, 2, attr, pos);
+    Value *pixels = builder_op(b, OP_picture_fit, "pixels", in, 2, attr, pos);
+    if (b->training)
+        graph_producer(b->graph, pixels)->observe = "pixels";
+    return pixels;
 }
 
 /* Pixels of the stored images: the batch's, or the whole data set on the device. */

@@ -9,7 +9,7 @@
  *
  * picture_planes: each group of 8 threads makes a block of 8 x 8 samples: a thread multiplies a line of
  * coefficients with its table, transforms a column, then a line. Blocks that hold nothing of the part
- * in use are left out, and `planes` then keeps what it has there.
+ * in use are zeros, and so is what a picture leaves of `planes`.
  *
  * picture_fit: a thread makes one pixel of the result, as the weighted mean of pixels of the picture:
  * over the lines of a column first, then over the columns, in this order. The weights of a tile's lines
@@ -94,6 +94,33 @@ template <int BITS> static __device__ __forceinline__ int picture_rounded(unsign
 static __device__ __forceinline__ bool picture_touches(int block, int size, int first, int count) {
     const int begin = (8 * block - 1) * size, end = (8 * block + 9) * size;
     return begin < first + count && end > first;
+}
+
+/* Where the samples of a block are. */
+struct PictureBlock {
+    int plane, stride;
+    int64_t first;
+    bool used; /* it may have some of the part in use */
+};
+
+/* Blocks beyond the picture, and all of them if it has no coefficients, are one after the other. */
+static __device__ __forceinline__ PictureBlock picture_block(const PictureHead &head, int64_t block) {
+    const bool has_planes = head.kind == PICTURE_COEFFICIENTS;
+    int64_t end = 0;
+    for (int plane = 0; has_planes && plane < head.planes; plane++) {
+        const PicturePlane at = picture_plane(head, plane);
+        const int64_t within = block - end;
+        end += static_cast<int64_t>(at.lines / 8) * (at.stride / 8);
+        if (block >= end)
+            continue;
+        const int row = static_cast<int>(within / (at.stride / 8));
+        const int col = static_cast<int>(within % (at.stride / 8));
+        const int down = plane ? head.down : 1, across = plane ? head.across : 1;
+        return {plane, at.stride, at.first + static_cast<int64_t>(row * 8) * at.stride + col * 8,
+                picture_touches(row, down, head.top, head.box_height) &&
+                    picture_touches(col, across, head.left, head.box_width)};
+    }
+    return {0, 8, block * 64, false};
 }
 
 static __device__ __forceinline__ int picture_limited(int x) { return min(max(x, 0), 255); }
@@ -185,23 +212,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/pi
     const int64_t block = static_cast<int64_t>(blockIdx.x % GROUPS) * BLOCKS + threadIdx.x / 8;
     const int line = threadIdx.x % 8;
     int16_t *own = tile + threadIdx.x / 8 * PITCH;
-    if (head.kind != PICTURE_COEFFICIENTS)
-        return;
 
-    int plane = 0;
-    PicturePlane at = picture_plane(head, 0);
-    while (plane + 1 < head.planes && block * 64 >= at.first + static_cast<int64_t>(at.lines) * at.stride)
-        at = picture_plane(head, ++plane);
-    const int64_t within = block - at.first / 64;
-    const int row = static_cast<int>(within / (at.stride / 8));
-    const int col = static_cast<int>(within % (at.stride / 8));
-    const int down = plane ? head.down : 1, across = plane ? head.across : 1;
-    const bool used = row * 8 < at.lines && picture_touches(row, down, head.top, head.box_height) &&
-                      picture_touches(col, across, head.left, head.box_width);
-    if (used) {
+    const PictureBlock at = picture_block(head, block);
+    if (at.used) {
         const int16_t *from = reinterpret_cast<const int16_t *>(slot + PICTURE_HEAD) + block * 64;
         const Vec<int16_t, 8> x = load_vec<8>(from + line * 8);
-        const Vec<uint16_t, 8> by = load_vec<8>(head.tables[plane] + line * 8);
+        const Vec<uint16_t, 8> by = load_vec<8>(head.tables[at.plane] + line * 8);
         Vec<int16_t, 8> products;
 #pragma unroll
         for (int i = 0; i < 8; i++)
@@ -212,31 +228,31 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/pi
 
     int16_t x[8];
     unsigned y[8];
-    if (used) {
+    if (at.used) {
 #pragma unroll
         for (int i = 0; i < 8; i++)
             x[i] = own[i * 8 + line];
         picture_transform(x, y);
     }
     __syncthreads();
-    if (used)
+    if (at.used)
 #pragma unroll
         for (int i = 0; i < 8; i++)
             own[i * 8 + line] = static_cast<int16_t>(picture_rounded<11>(y[i]));
     __syncthreads();
-    if (!used)
-        return;
-    const Vec<int16_t, 8> transformed = load_vec<8>(own + line * 8);
+    Vec<uint8_t, 8> samples = {};
+    if (at.used) {
+        const Vec<int16_t, 8> transformed = load_vec<8>(own + line * 8);
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        x[i] = transformed[i];
-    picture_transform(x, y);
-    Vec<uint8_t, 8> samples;
+        for (int i = 0; i < 8; i++)
+            x[i] = transformed[i];
+        picture_transform(x, y);
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        samples[i] = static_cast<uint8_t>(picture_limited(picture_rounded<18>(y[i]) + 128));
-    const int64_t place = at.first + static_cast<int64_t>(row * 8 + line) * at.stride + col * 8;
-    store_vec(planes + image * SAMPLES + place, samples);
+        for (int i = 0; i < 8; i++)
+            samples[i] = static_cast<uint8_t>(picture_limited(picture_rounded<18>(y[i]) + 128));
+    }
+    if (block * 64 < SAMPLES)
+        store_vec(planes + image * SAMPLES + at.first + line * at.stride, samples);
 }
 //@end
 

@@ -5,8 +5,8 @@
  *                        are at their token's own place, as in Hugging Face. A sample's first
  *                        token is never a target, so its label is -100 whatever the data says.
  *     pixels, labels     for images instead: [batch, elements of an image] as sent, or as the
- *                        device keeps them (bytes, or the host's floats in the order of
- *                        compile.layout), and their classes, I32 [batch]
+ *                        device keeps them or decodes them (bytes, or the host's floats in the
+ *                        order of compile.layout), and their classes, I32 [batch]
  *     boxes              I32 [batch, 5], if the device cuts random parts out of the images
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
@@ -211,6 +211,16 @@ static void keep_targets(Rt *rt, Dump *dump, int slot) {
     free(labels);
 }
 
+/* The device makes pixels as rows of channels. */
+static void join_pixels(const Rt *rt, Dump *dump) {
+    Entry *pixels = find(dump, "pixels");
+    int64_t batch = rt->program->training.batch;
+    if (!pixels)
+        return;
+    pixels->shape[1] *= pixels->shape[0] / batch;
+    pixels->shape[0] = batch;
+}
+
 /* Ranks that divide the vocabulary hold columns of the logits: joins them to whole rows. */
 static void join_logits(Rt *rt, Dump *dump) {
     Entry *logits = find(dump, "logits");
@@ -345,6 +355,7 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
         rt_enqueue(rt, entries[update++], slot);
     rt->observer = NULL;
     if (shown) {
+        join_pixels(rt, dump);
         join_logits(rt, dump);
         keep_targets(rt, dump, slot);
     }

@@ -129,11 +129,13 @@ test_the_device_makes_the_hosts_pixels() {
     run device good device_again && grep -q "class_.*jpg: its .* pixels take .* the host decodes it, and others like it" \
         "$work/device_again.log" || return
     for name in all_fit no_slots; do
-        run $name good ${name}_out && ! grep -q 'the host decodes it' "$work/${name}_out.log" &&
+        run $name good ${name}_out --dump "$work/$name.dump" && ! grep -q 'the host decodes it' "$work/${name}_out.log" &&
             cmp "$work/device_out/loss.csv" "$work/${name}_out/loss.csv" &&
             cmp "$work/device_out/eval.csv" "$work/${name}_out/eval.csv" || return
     done
-    [ "$(figure all_fit_out bytes)" -gt $((16 * 8 * 3 * 4096)) ] && [ "$(figure no_slots_out bytes)" -lt $((16 * 8 * 1024)) ]
+    cmp "$work/all_fit.dump" "$work/no_slots.dump" && grep -q '"pixels"' "$work/all_fit.dump" &&
+        [ "$(figure all_fit_out bytes)" -gt $((15 * 8 * 3 * 4096)) ] &&
+        [ "$(figure no_slots_out bytes)" -lt $((16 * 8 * 1024)) ]
 }
 
 # In one channel only brightness is sent. In planes, and with other orders of the kernels' threads.

@@ -17,6 +17,7 @@ enum { SLOT = SLOT_HEAD + 2 * 64 * 300, SAMPLES = 64 * 300, THREADS = 64, FIT_TH
 enum { MOST_SIDE = 90 };
 
 static const Shape shapes[] = {{16, 17, 3}, {9, 40, 1}, {33, 31, 3}, {2, 3, 3}, {8, 32, 1}};
+static CUmodule module;
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void write_kernels(FILE *out, int index) {
@@ -156,9 +157,25 @@ static CUdeviceptr device_bytes(const uint8_t *bytes, size_t size) {
     return device;
 }
 
-static void run_kernels(Case *c, int index, CUmodule module) {
-    const size_t planes_size = (size_t)c->count * SAMPLES, result = (size_t)c->count * c->raw;
-    const unsigned count = (unsigned)c->count, blocks = THREADS / 8;
+/* Every byte is made, whatever was there before. */
+static void make_planes(int count, CUdeviceptr slots, CUdeviceptr planes) {
+    const size_t size = (size_t)count * SAMPLES;
+    const unsigned blocks = THREADS / 8;
+    uint8_t *made[2];
+    for (int i = 0; i < 2; i++) {
+        made[i] = malloc(size);
+        check_cuda(cuMemsetD8(planes, (unsigned char)(3 + 5 * i), size), "cuMemsetD8");
+        launch(module, "planes", (Grid){(unsigned)count * ((SAMPLES / 64 + blocks - 1) / blocks), 1, 1},
+               THREADS, 0, (void *[]){&slots, &planes});
+        check_cuda(cuMemcpyDtoH(made[i], planes, size), "cuMemcpyDtoH");
+    }
+    assert_memory_equal(made[0], made[1], size);
+    free(made[0]);
+    free(made[1]);
+}
+
+static void run_kernels(Case *c, int index) {
+    const size_t result = (size_t)c->count * c->raw;
     const unsigned rows = (unsigned)(shapes[index].height + 7) / 8;
     const unsigned cols = (unsigned)(shapes[index].width + 31) / 32;
     char name[16];
@@ -166,10 +183,9 @@ static void run_kernels(Case *c, int index, CUmodule module) {
     memset(c->got, 0xa5, result);
     CUdeviceptr slots = device_bytes(c->slots, (size_t)c->count * SLOT), planes;
     CUdeviceptr y = device_bytes(c->got, result);
-    check_cuda(cuMemAlloc(&planes, planes_size), "cuMemAlloc");
-    launch(module, "planes", (Grid){count * ((SAMPLES / 64 + blocks - 1) / blocks), 1, 1}, THREADS, 0,
-           (void *[]){&slots, &planes});
-    launch(module, name, (Grid){count * rows * cols, 1, 1}, FIT_THREADS, 0,
+    check_cuda(cuMemAlloc(&planes, (size_t)c->count * SAMPLES), "cuMemAlloc");
+    make_planes(c->count, slots, planes);
+    launch(module, name, (Grid){(unsigned)c->count * rows * cols, 1, 1}, FIT_THREADS, 0,
            (void *[]){&slots, &planes, &y});
     check_cuda(cuMemcpyDtoH(c->got, y, result), "cuMemcpyDtoH");
     cuMemFree(slots);
@@ -191,8 +207,6 @@ static void expect_same(const Case *c) {
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
-
-static CUmodule module;
 
 static int load(void **state) {
     (void)state;
@@ -216,7 +230,7 @@ static int run_on_random_pictures(int by) {
             const Drawing d = draw(1 + random_below(side), 1 + random_below(side), i % 4 ? 3 : 1);
             left += put_drawing(&c, i, d, any_form(i), by);
         }
-        run_kernels(&c, index, module);
+        run_kernels(&c, index);
         expect_same(&c);
         case_free(&c);
     }
@@ -240,7 +254,7 @@ static void each_size(void **state) {
     for (int i = 0; i < c.count; i++)
         put_drawing(&c, i, draw(1 + i / 5 % 19, 1 + i / 95, 3),
                     (JpegForm){.sampling = any_form(i).sampling, .quality = 90}, 0);
-    run_kernels(&c, 0, module);
+    run_kernels(&c, 0);
     expect_same(&c);
     case_free(&c);
 }
@@ -258,7 +272,7 @@ static void agrees_with_the_host_on_damaged_files(void **state) {
         filled += put(&c, i, bytes, size);
         free(bytes);
     }
-    run_kernels(&c, 2, module);
+    run_kernels(&c, 2);
     expect_same(&c);
     assert_in_range(filled, c.count / 4, c.count * 19 / 20);
     case_free(&c);
@@ -278,7 +292,7 @@ static void finished_images_and_padding(void **state) {
             if (head.kind == SLOT_EMPTY)
                 memset(want, 0, c.raw);
         }
-        run_kernels(&c, index, module);
+        run_kernels(&c, index);
         expect_same(&c);
         case_free(&c);
     }
