@@ -1,8 +1,8 @@
 /* compare_counts [--short-rows] PLAN.json COUNTS.json [WITHOUT.json]: compares the bytes of global
  * memory that each kernel's launch requests according to the plan with those that the simulated
  * device counted in its race flavour. Kernels whose traffic depends on data may request fewer: on
- * which tokens repeat, which taps of a window are in the padding and, with --short-rows, where
- * samples end, since attention reads nothing beyond, and on how large pictures are. Exits with 1 if any differs.
+ * which tokens repeat, which taps of a window are in the padding, how large pictures are and, with
+ * --short-rows, where samples end, since attention reads nothing beyond. Exits with 1 if any differs.
  *
  * A launch's bytes are the mean over the run, in which loading and evaluation launch a kernel as a
  * step does. Where they do not, WITHOUT has the counts of the same run without its last step: then
