@@ -582,11 +582,10 @@
       "Size that the shorter side of held-out images is resized to before the center crop of "     \
       "model.image_size; 0: the whole image is resized instead.")                                  \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES, WEIGHTS,                                 \
-      "Where images are cropped, resized and normalised, and JPEG files decoded: on the device, "  \
-      "where the host only undoes their entropy coding; or on the host.")                          \
+      "Where images are decoded (but for JPEG's entropy coding), cropped, resized, normalised.")   \
     K(data, jpeg_pixels, INT, DERIVED, "[0, 67108864]", SLOTS, RUN,                                \
-      "Pixels of the largest JPEG file in 4:2:0 that the device decodes; the host decodes larger " \
-      "ones. Each image of a batch takes 3 bytes per pixel. 4 image_height image_width by default.")\
+      "Pixels of the largest JPEG file in 4:2:0 that the device decodes, with room for 3 bytes of " \
+      "each; the host decodes larger ones. 4 image_height image_width by default.")                \
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT, RUN,                          \
       "Whether the device keeps the whole data set and a batch is a list of indices into it; "     \
       "auto: with idx files that the compiler can read, if the plan fits with the set.")           \
@@ -645,8 +644,7 @@
       "channels and filters are multiples of 8; auto: on a device that has it. Such kernels run "  \
       "on no other device.")                                                                       \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
-      "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
-      "later); measured on a GPU for one small CNN only.")                                         \
+      "Launch a kernel while the previous one ends (Hopper or later); measured for one small CNN.") \
     K(compile, prefetch_rows, BOOL, "false", "", IMAGES, RUN,                                      \
       "Let kernels whose windows overlap, such as depthwise convolutions and max pools, fetch "     \
       "into the L2 cache what they read of later rows; no GPU has measured it.")                   \
