@@ -36,10 +36,10 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * if a kernel has several or one element is for several columns: for PER_BYTE of a\n"
         " * mask, for a RUN of others. A block has WARPS rows, one per warp; or it\n"
         " * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES\n"
-        " * threads each; a thread may have some neighbouring rows in each turn, whose windows\n"
-        " * share what they read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES\n"
-        " * and WIDTH are an image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong\n"
-        " * to the image that a window reads. A mean is over COUNT numbers. */\n"
+        " * threads each, or PARTS times ROWS_PER_TURN neighbours, whose windows share what they\n"
+        " * read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an\n"
+        " * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a\n"
+        " * window reads. A mean is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

@@ -371,8 +371,7 @@ static void open_loop(Printer *p, const char *index, const char *first, const ch
 
 /* The rows of one line that a thread has together, from `first` on: they share what their windows
  * load. */
-static void print_sliding_rows(Printer *p, const char *first) {
-    const char *end = arena_printf(p->arena, "%s + %d", first, skeleton_slides(p->kernel));
+static void print_sliding_rows(Printer *p, const char *first, const char *end) {
     p->row = first;
     print_row_scope(p, 0);
     print_lines(p);
@@ -386,20 +385,24 @@ static void print_sliding_rows(Printer *p, const char *first) {
 static int open_turns(Printer *p) {
     const Kernel *k = p->kernel;
     const char *parts = extent(p, "PARTS", k->parts);
-    int in_turn = skeleton_rows_in_turn(k), slides = skeleton_slides(k);
-    const char *end = arena_printf(p->arena, "turn + %d", in_turn);
-    open_loop(p, "turn", arena_printf(p->arena, "first + part * %d", in_turn), "end",
-              arena_printf(p->arena, " += %s * %d", parts, in_turn));
+    const char *rows = extent(p, "ROWS_PER_TURN", skeleton_rows_in_turn(k));
+    const char *end = arena_printf(p->arena, "turn + %s", rows);
+    int slides = skeleton_slides(k);
+    open_loop(p, "turn", arena_printf(p->arena, "first + part * %s", rows), "end",
+              arena_printf(p->arena, " += %s * %s", parts, rows));
     if (slides == 1) {
-        put(p, "#pragma unroll %d", skeleton_rows_at_once(k));
+        put(p, skeleton_rows_at_once(k) > 1 ? "#pragma unroll" : "#pragma unroll 1");
         open_loop(p, "row", "turn", end, "++");
         print_phases(p);
         return 2;
     }
-    if (slides < in_turn)
-        open_loop(p, "near", "turn", end, arena_printf(p->arena, " += %d", slides));
-    print_sliding_rows(p, slides < in_turn ? "near" : "turn");
-    return slides < in_turn ? 3 : 2;
+    if (slides == skeleton_rows_in_turn(k)) {
+        print_sliding_rows(p, "turn", end);
+        return 2;
+    }
+    open_loop(p, "near", "turn", end, arena_printf(p->arena, " += %d", slides));
+    print_sliding_rows(p, "near", arena_printf(p->arena, "near + %d", slides));
+    return 3;
 }
 
 static void print_worker_loop(Printer *p) {

@@ -59,11 +59,14 @@ def accesses(lines, kind):
     return sum(opcode.startswith(kind) for _, opcode, _ in lines)
 
 
-def rows_of_thread(source):
-    """How many rows an iteration of the loop that reads memory has, if these share what they read; else 1."""
-    rows = re.search(r"\br < (\d+); r\+\+", source)
-    if "_v[row - " in source:
-        rows = re.search(r"\brow < \w+ \+ (\d+); row\+\+", source)
+def rows_of_thread(body, own):
+    """How many rows an iteration of the loop that reads memory has, if these share what they read; else 1. `own` is
+    the kernel itself, which has the constants of a shared body."""
+    rows = re.search(r"\br < (\d+); r\+\+", body)
+    if "_v[row - near" in body:
+        rows = re.search(r"\brow < near \+ (\d+)", body)
+    elif "_v[row - turn" in body:
+        rows = re.search(r"\bROWS_PER_TURN = (\d+)", own)
     return int(rows[1]) if rows else 1
 
 
@@ -96,7 +99,8 @@ def compare(folder):
         within = list(loops(code[name]))
         lines = within[0] if within else code[name]
         stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body))
-        turns = rows_of_thread(body)
+        own = re.search(rf"\b{name}\((.*?)\n}}\n", source, re.S)[1]
+        turns = rows_of_thread(body, own)
         if len(within) > 1 or accesses(lines, "STG") != stores * turns or is_unrolled(body, lines):
             continue
         vectors = launch["launches"] * int(space[1]) * int(space[2]) / vector

@@ -23,10 +23,10 @@
  * if a kernel has several or one element is for several columns: for PER_BYTE of a
  * mask, for a RUN of others. A block has WARPS rows, one per warp; or it
  * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES
- * threads each; a thread may have some neighbouring rows in each turn, whose windows
- * share what they read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES
- * and WIDTH are an image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong
- * to the image that a window reads. A mean is over COUNT numbers. */
+ * threads each, or PARTS times ROWS_PER_TURN neighbours, whose windows share what they
+ * read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a
+ * window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -1191,7 +1191,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     const __nv_bfloat16 *__restrict__ model_norm_weight,
     float *__restrict__ norm_weight_grad_partial, __nv_bfloat16 *__restrict__ mlp_residual_grad) {
     constexpr int COLS = 1024, ROWS_PER_WORKER = 64, LANES = 32, CHUNKS = 4, PARTS = 8,
-        THREADS = 256;
+        ROWS_PER_TURN = 4, THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1202,9 +1202,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
         const int col = (c * LANES + lane) * 8;
         model_norm_weight_v[c] = load_vec<8>(model_norm_weight + col);
     }
-    for (int turn = first + part * 4; turn < end; turn += PARTS * 4) {
+    for (int turn = first + part * ROWS_PER_TURN; turn < end; turn += PARTS * ROWS_PER_TURN) {
 #pragma unroll 1
-        for (int row = turn; row < turn + 4; row++) {
+        for (int row = turn; row < turn + ROWS_PER_TURN; row++) {
             const float model_norm_rstd_row = model_norm_rstd[row];
             Vec<__nv_bfloat16, 8> mlp_residual_v[CHUNKS];
             Vec<__nv_bfloat16, 8> model_norm_grad_v[CHUNKS];
@@ -1331,7 +1331,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     float *__restrict__ post_attention_layernorm_weight_grad_partial,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
     constexpr int COLS = 1024, ROWS_PER_WORKER = 64, LANES = 32, CHUNKS = 4, PARTS = 8,
-        THREADS = 256;
+        ROWS_PER_TURN = 4, THREADS = 256;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1342,9 +1342,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
         const int col = (c * LANES + lane) * 8;
         post_attention_layernorm_weight_v[c] = load_vec<8>(post_attention_layernorm_weight + col);
     }
-    for (int turn = first + part * 4; turn < end; turn += PARTS * 4) {
+    for (int turn = first + part * ROWS_PER_TURN; turn < end; turn += PARTS * ROWS_PER_TURN) {
 #pragma unroll 1
-        for (int row = turn; row < turn + 4; row++) {
+        for (int row = turn; row < turn + ROWS_PER_TURN; row++) {
             const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
             Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
             Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[CHUNKS];

@@ -23,10 +23,10 @@
  * if a kernel has several or one element is for several columns: for PER_BYTE of a
  * mask, for a RUN of others. A block has WARPS rows, one per warp; or it
  * is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES
- * threads each; a thread may have some neighbouring rows in each turn, whose windows
- * share what they read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES
- * and WIDTH are an image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong
- * to the image that a window reads. A mean is over COUNT numbers. */
+ * threads each, or PARTS times ROWS_PER_TURN neighbours, whose windows share what they
+ * read of a line, x_0_v. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that a
+ * window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
