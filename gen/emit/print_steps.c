@@ -274,14 +274,15 @@ static int leftmost(const Printer *p, int load) {
 /* Declares the vectors of a load's line; they are named after its first tap, "x_0_0". */
 static const char *declare_line(Printer *p, int load) {
     const Step *steps = p->body->steps;
-    int places = 0, vector = p->kernel->vector;
+    int last = steps[load].place, vector = p->kernel->vector;
     const char *type = dtype_c_name(steps[load].value->dtype);
     for (int i = 0; i < p->body->count; i++)
-        places += step_same_line(&steps[i], &steps[load]);
+        if (step_same_line(&steps[i], &steps[load]) && steps[i].place > last)
+            last = steps[i].place;
     int length = (int)(strrchr(steps[load].name, '_') - steps[load].name);
     const char *line = unique(p, arena_printf(p->arena, "%.*s_v", length, steps[load].name));
     put(p, "%s %s[%d];", vector == 1 ? type : arena_printf(p->arena, "Vec<%s, %d>", type, vector),
-        line, places);
+        line, last - steps[leftmost(p, load)].place + 1);
     return line;
 }
 

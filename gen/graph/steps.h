@@ -97,8 +97,8 @@ typedef struct {
     int operand;      /* STORE in a prologue: the template's operand, from 1, that it makes; else 0 */
     int64_t per;      /* LOAD of a foremost tap, which reads what is new to its window: `per` rows */
     int64_t moves;    /* further, it reads what is about `moves` rows further; other LOADs: 0 */
-    bool slides;      /* LOAD under a window of stride 1: what it reads for the next row of its line, */
-    int line, place;  /* a LOAD of the same value and window line at place + 1 reads for this row */
+    bool slides;      /* LOAD under a window of stride 1, `line` lines and `place` places away: */
+    int line, place;  /* what it reads for the next row, one at place + 1 reads for this row */
     bool spare;       /* such a LOAD beyond the window, which only a row behind this one needs */
     bool unstored;    /* STORE in a prologue: nothing but the template reads it, so it is not stored */
     uint32_t stream;  /* UNIFORM */

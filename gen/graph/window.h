@@ -8,8 +8,8 @@
 #include "graph/graph.h"
 
 enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
-/* Most rows of a line that a thread may have together, without the first. */
-enum { MOST_SPARE = 3 };
+/* Most neighbouring rows that a thread may have together, and those beyond the first. */
+enum { MOST_IN_TURN = 4, MOST_SPARE = MOST_IN_TURN - 1 };
 
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);

@@ -174,27 +174,27 @@ static void mark_new_taps(const Window *w, int count, int64_t out_width, Tap *ta
         }
 }
 
-/* Marks the taps of a window that moves by `right` (1 or -1) columns from one tap of a line to the next
- * and begins `first` columns from the row's own place. Gives each line its spare taps. */
-static void mark_sliding(Body *body, const Place *h, int count, int64_t first, int right,
+/* Marks the taps of a window that moves by `forward` (1 or -1) lines or columns from one tap to the
+ * next and begins `first` lines and columns from the row's own. Gives each line its spare taps. */
+static void mark_sliding(Body *body, const Place *h, int count, int64_t first, int forward,
                          const Place *spare, int spare_count, Tap *taps) {
     for (int i = 0; i < count * count && spare_count; i++) {
-        int k = i % count, rightmost = right > 0 ? count - 1 : 0;
+        int k = i % count, rightmost = forward > 0 ? count - 1 : 0;
         Tap *tap = &taps[i];
         tap->slides = true;
-        tap->line = i / count;
-        tap->place = (int)first + right * k;
+        tap->line = (int)first + forward * (i / count);
+        tap->place = (int)first + forward * k;
         if (k != rightmost)
             continue;
         Tap *to = arena_array(body->arena, (size_t)spare_count, sizeof *to);
+        int line = body->steps[tap->row].arg[0], line_inside = h[i / count].inside;
         for (int t = 0; t < spare_count; t++) {
-            int line = body->steps[tap->row].arg[0];
             to[t] = *tap;
-            to[t].name = arena_printf(body->arena, "%d_%d", tap->line, count + t);
+            to[t].name = arena_printf(body->arena, "%d_%d", i / count, count + t);
             to[t].row = step_called(body, step_binary(body, STEP_ADD, line, spare[t].at), "row_%s",
                                     to[t].name);
-            to[t].inside = both(body, h[tap->line].inside, spare[t].inside);
-            if (h[tap->line].inside >= 0 && spare[t].inside >= 0)
+            to[t].inside = both(body, line_inside, spare[t].inside);
+            if (line_inside >= 0 && spare[t].inside >= 0)
                 step_called(body, to[t].inside, "inside_%s", to[t].name);
             to[t].place = tap->place + t + 1;
             to[t].per = to[t].moves = 0;

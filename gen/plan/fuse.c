@@ -190,6 +190,8 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
             known = forwarded(p, joined, writer, &s);
         if (writer >= 0 && known < 0)
             return false;
+        if (known >= 0 && s.kind == STEP_LOAD && !s.spare)
+            joined->steps[known].spare = false;
         place[i] = known >= 0 ? known : append(joined, s);
     }
     return true;
@@ -327,7 +329,7 @@ static bool registers_fit(const Program *p, const Body *body) {
 /* Only the FLAT skeleton can address the elements of a value with another shape. And one thread must
  * have all columns of a run whose numbers share a byte that it stores. */
 static bool shapes_fit(const Program *p, const Body *body) {
-    Kernel k = {.body = body, .real = p->real};
+    Kernel k = {.body = body, .real = p->real, .shares_rows = true};
     skeleton_choose(p, &k, false);
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];

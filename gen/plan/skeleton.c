@@ -24,7 +24,7 @@ bool skeleton_exact(const Kernel *k) {
 
 /* Rounds a worker's rows up to whole turns of its block, of several rows a thread, if that adds few. */
 static int64_t in_whole_turns(int64_t rows, int64_t parts) {
-    for (int64_t turn = parts * (1 + MOST_SPARE); turn > parts; turn /= 2)
+    for (int64_t turn = parts * MOST_IN_TURN; turn > parts; turn /= 2)
         if (16 * round_up(rows, turn) <= 17 * rows)
             return round_up(rows, turn);
     return rows;
@@ -39,7 +39,7 @@ int skeleton_rows_in_turn(const Kernel *k) {
     if (!k->rows || !k->workers || k->parts == 1 || k->skeleton == SKELETON_EPILOGUE)
         return 1;
     int64_t each = skeleton_rows_per_worker(k, k->rows);
-    for (int rows = 1 + MOST_SPARE; rows > 1; rows /= 2) {
+    for (int rows = MOST_IN_TURN; rows > 1; rows /= 2) {
         int64_t turn = (int64_t)rows * k->parts;
         bool idle = 16 * each < 15 * round_up(each, turn); /* part of the threads, in the last turn */
         if (k->rows % rows == 0 && each % rows == 0 && !idle)
@@ -88,8 +88,9 @@ int skeleton_slides(const Kernel *k) {
     if (!k->shares_rows || k->prefetches || k->skeleton != SKELETON_TILE)
         return 1;
     int rows = rows_with_loads(k->body), in_turn = skeleton_rows_in_turn(k);
+    bool whole = skeleton_exact(k) && skeleton_chunks(k) == 1; /* no thread is beyond the row's end */
     rows = rows < in_turn ? rows : in_turn;
-    return rows > 1 && only_windows_ask(k) ? rows : 1;
+    return rows > 1 && whole && only_windows_ask(k) ? rows : 1;
 }
 
 bool step_slides(const Kernel *k, int step) {
@@ -183,7 +184,7 @@ int skeleton_blocks_together(const Kernel *k) {
     if (skeleton_is_alone(k))
         return 1;
     if (skeleton_slides(k) > 1)
-        return SLIDING_THREADS / k->threads > 1 ? SLIDING_THREADS / k->threads : 0;
+        return (SLIDING_THREADS + k->threads / 2) / k->threads;
     if (k->skeleton == SKELETON_TILE && k->threads >= TILE_THREADS / 2 &&
         k->workers * k->column_blocks > 2 * ENOUGH_BLOCKS && registers_held(k) <= MOST_HELD)
         return TILE_THREADS_TOGETHER / (int)round_up(k->threads, 32);
@@ -349,10 +350,9 @@ static int sum_parts(const Program *p, int64_t cols) {
     return accesses < 32 ? (int)(TILE_THREADS / accesses) : WARP_ROW_THREADS / 32;
 }
 
-/* Whether a thread may load so many places of a line that its registers hold only 4 columns of each. */
-static bool may_slide(const Kernel *k) {
-    bool may = k->shares_rows && !k->prefetches;
-    return may && rows_with_loads(k->body) > 1 && skeleton_rows_in_turn(k) > 1;
+static void set_tile_vector(Kernel *k, int vector) {
+    k->vector = vector;
+    k->column_blocks = (int)ceil_div(k->body->cols / vector, k->lanes);
 }
 
 /* The rows that a thread adds depend on the widest vector, so that they are the same whatever else is
@@ -363,10 +363,13 @@ static void choose_tile(const Program *p, Kernel *k) {
     k->vector = tile_vector(p, cols);
     int64_t accesses = cols / k->vector;
     k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
-    if (k->vector == 8 && k->lanes >= 4 && (holds_many_sums(k->body) || may_slide(k)))
-        k->vector = 4;
-    k->column_blocks = (int)ceil_div(cols / k->vector, k->lanes);
+    bool is_wide = k->vector == 8 && k->lanes >= 4;
     k->threads = k->lanes * sum_parts(p, cols);
+    set_tile_vector(k, is_wide && holds_many_sums(k->body) ? 4 : k->vector);
+    Kernel narrow = *k;
+    set_tile_vector(&narrow, 4);
+    if (is_wide && skeleton_slides(&narrow) > 1) /* registers hold a line's places only for so many */
+        *k = narrow;
 }
 
 int64_t skeleton_run(const Body *body) {
@@ -582,8 +585,9 @@ bool kernel_needs_long(const Kernel *k) {
     if (!k->rows || k->body->rows * k->body->cols >= limit)
         return true;
     for (int i = 0; i < k->body->count; i++) {
-        const Value *v = k->body->steps[i].value;
-        if (v && value_rows(v) * v->row_stride >= limit)
+        const Step *s = &k->body->steps[i];
+        bool accesses = s->kind == STEP_LOAD || step_writes(s->kind);
+        if (accesses && value_rows(s->value) * s->value->row_stride >= limit)
             return true;
     }
     return false;

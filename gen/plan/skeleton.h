@@ -25,8 +25,8 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
  * registers it would be three blocks, and the last 116 of 512 would run after the others: such kernels
  * reached 2.2 TB/s there, those with 64 registers 2.9. Few blocks have room anyway. */
 enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
-/* Threads on a multiprocessor, if their windows slide: ptxas then has 128 registers for each, which
- * hold 3x3 windows of 4 columns over 4 rows without spilling. */
+/* About as many threads run on a multiprocessor if their windows slide: ptxas then has some 128
+ * registers for each, which in 16 bits hold 3x3 windows of 4 columns over 4 rows without spilling. */
 enum { SLIDING_THREADS = 512 };
 /* Rows that a thread which loads a single vector of each row loads at a time. On an H100, kernels with
  * one such load reached 2.5 TB/s, with three or four 2.9. */

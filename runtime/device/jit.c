@@ -1,8 +1,9 @@
 /* Compiles kernels.cu at start with NVRTC, for exactly the present device.
  *
  * Parts of it are compiled in parallel and cached next to the executable as
- * kernels.nvrtc.PART.cubin. kernels.nvrtc.key holds a key of everything that they depend on, so
- * that the next start only loads them. */
+ * kernels.nvrtc.PART_of_COUNT.cubin. kernels.nvrtc.COUNT.key holds a key of everything that they
+ * depend on, so that the next start only loads them. Machines that share the folder, but have other
+ * numbers of processors, have other files. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
@@ -228,18 +229,17 @@ static bool are_cached(const char *key_path, const char *stamp) {
 }
 
 static void name_modules(Rt *rt, const char *source) {
-    /* Of the machine, not of this process: ranks that share the cache agree on it. */
+    /* Of the machine, not of this process: its ranks agree on it. */
     rt->device.module_count = jit_part_count(source, sysconf(_SC_NPROCESSORS_ONLN));
     for (int i = 0; i < rt->device.module_count; i++)
-        snprintf(rt->device.module_paths[i], RT_MAX_PATH, "%s/kernels.nvrtc.%d.cubin",
-                 rt->options.exe_dir, i);
+        snprintf(rt->device.module_paths[i], RT_MAX_PATH, "%s/kernels.nvrtc.%d_of_%d.cubin",
+                 rt->options.exe_dir, i + 1, rt->device.module_count);
 }
 
 void jit_modules(Rt *rt) {
     char source_path[RT_MAX_PATH], key_path[RT_MAX_PATH], key[128], stamp[192];
     const char *dir = rt->options.exe_dir;
     snprintf(source_path, sizeof source_path, "%s/kernels.cu", dir);
-    snprintf(key_path, sizeof key_path, "%s/kernels.nvrtc.key", dir);
     size_t source_size;
     char *source = read_file(source_path, &source_size);
     if (!source)
@@ -251,6 +251,7 @@ void jit_modules(Rt *rt) {
     Flags flags;
     fill_flags(rt, &flags);
     name_modules(rt, source);
+    snprintf(key_path, sizeof key_path, "%s/kernels.nvrtc.%d.key", dir, rt->device.module_count);
     cache_key(rt, source, source_size, &flags, key, sizeof key);
     cache_stamp(rt, key, stamp, sizeof stamp);
     if (!are_cached(key_path, stamp)) {

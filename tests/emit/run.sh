@@ -153,6 +153,13 @@ test_blocks_share_bodies() {
     ! grep -q 'constexpr.*COLUMN_BLOCKS = 1[,;]' "$kernels" "$work/epilogues/kernels.cu"
 }
 
+# Of kernels with the same formula, only some need 64-bit indices.
+test_large_batches() {
+    emit specs/h100/mobilenet_v2_224.toml --set training.per_device_train_batch_size=1792 --force -o "$work/large" ||
+        return 1
+    grep -q 'const int64_t first = ' "$work/large/kernels.cu" && grep -q 'const int first = ' "$work/large/kernels.cu"
+}
+
 # So do convolutions with the same epilogue, whose extents all have names.
 test_kernels_share_epilogues() {
     emit specs/h100/resnet50_224.toml -o "$work/epilogues" || return 1

@@ -97,6 +97,7 @@ wide_rows        fp16  wgmma_128
 mobilenet        bf16  prefetch
 depthwise        bf16  default
 depthwise        fp32  small_images
+depthwise        fp32  odd_channels
 resnet18         tf32  nchw
 TABLE
 }
