@@ -101,6 +101,7 @@ done
 
 checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16
 checked pools tests/sim/pools.toml precision.dtype=bf16
+checked depthwise tests/sim/depthwise.toml precision.dtype=bf16
 checked in_backward tests/golden/in_backward.toml optimizer.state=int8
 
 # Steps with collectives over NCCL communicators of one rank.
