@@ -49,7 +49,7 @@ settings_of() {
     programmatic) echo compile.programmatic_launch=true ;;
     prefetch) echo compile.prefetch_rows=true ;;
     odd_channels) echo model.width_mult=0.95 ;;
-    small_images) echo model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=8 ;;
+    small_images) echo model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     recompute) echo activation_checkpoint.mode=full ;;

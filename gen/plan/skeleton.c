@@ -22,10 +22,11 @@ bool skeleton_exact(const Kernel *k) {
     return k->body->cols % ((int64_t)k->vector * k->lanes) == 0;
 }
 
-/* Rounds a worker's rows up to whole turns of its block, of several rows a thread, if that adds few. */
+/* Rounds a worker's rows up to whole turns of its block, of several rows a thread, if these are several
+ * turns and few rows are added. */
 static int64_t in_whole_turns(int64_t rows, int64_t parts) {
     for (int64_t turn = parts * MOST_IN_TURN; turn > parts; turn /= 2)
-        if (16 * round_up(rows, turn) <= 17 * rows)
+        if (rows > turn && 32 * round_up(rows, turn) <= 33 * rows)
             return round_up(rows, turn);
     return rows;
 }
@@ -42,7 +43,7 @@ int skeleton_rows_in_turn(const Kernel *k) {
     for (int rows = MOST_IN_TURN; rows > 1; rows /= 2) {
         int64_t turn = (int64_t)rows * k->parts;
         bool idle = 16 * each < 15 * round_up(each, turn); /* part of the threads, in the last turn */
-        if (k->rows % rows == 0 && each % rows == 0 && !idle)
+        if (k->rows % rows == 0 && each % rows == 0 && each > turn && !idle)
             return rows;
     }
     return 1;

@@ -248,7 +248,7 @@ slid() {
     grep -q "$sliding" "$work/slid_true/kernels.cu" && ! grep -q 'row - turn' "$work/slid_false/kernels.cu" &&
         cmp "$work/slid_true.dump" "$work/slid_false.dump" && same_results slid_true_out slid_false_out
 }
-small_images=(model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=8)
+small_images=(model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=16)
 test_rows_of_a_thread_once() { slid bf16 '_v\[6\];'; }
 more_test_rows_of_a_thread() {
     slid bf16 'row - near + 2' "${small_images[@]}" && slid fp64 'row - turn + 2' &&
