@@ -785,7 +785,7 @@ mutant slides_the_wrong_way gen/graph/window_steps.c 'win->padding, -1, spare' '
     build/unit/test_kernels
 mutant keeps_all_spare_loads gen/plan/fuse.c 's->place <= other->place + places' \
     's->place <= other->place + places + MOST_SPARE' build/unit/test_kernels
-mutant threads_beyond_the_row_load gen/plan/skeleton.c 'rows > 1 && whole &&' 'rows > 1 &&' \
+mutant threads_beyond_the_row_load gen/plan/skeleton.c 'skeleton_exact(k) && skeleton_chunks' 'skeleton_chunks' \
     tests/sim/flavours.sh --one short_runs depthwise fp32 odd_channels
 mutant idle_turns gen/plan/skeleton.c '16 * each < 15 * round_up(each, turn)' '16 * each < 0 * turn' build/unit/test_kernels
 mutant one_place_too_far gen/emit/print_steps.c 'first = leftmost(p, i), place =' \

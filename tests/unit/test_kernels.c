@@ -409,6 +409,10 @@ static void test_threads_have_rows_of_a_line(void **state) {
         assert_true(k.workers == apart.workers && k.parts == apart.parts);
         assert_int_equal(skeleton_rows_in_turn(&k), skeleton_rows_in_turn(&apart));
         Body *body = body_copy(k.body);
+        fuse_drop_spares(body, 0);
+        apart.body = body;
+        assert_int_equal(loads_of(&apart), 9);
+        body = body_copy(k.body);
         fuse_drop_spares(body, skeleton_slides(&k) - 1);
         k.body = body;
         assert_int_equal(loads_of(&k), 3 * widths[i].places);
