@@ -70,8 +70,8 @@ int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
 /* How many neighbouring rows a worker's thread takes at a time: 4, 2 or 1. */
 int skeleton_rows_in_turn(const Kernel *);
 /* How many of these lie on one line of an image, under windows that move by one place from each to the
- * next: the thread loads and converts what they have in common once. By SASS, 3x3 windows then take a
- * quarter to a third fewer instructions. 1: none. */
+ * next: the thread loads and converts what they have in common once. By SASS, 3x3 windows over 4 rows
+ * then take a quarter to a third fewer instructions, over 2 rows a tenth to a quarter. 1: none. */
 int skeleton_slides(const Kernel *);
 /* Whether a thread loads this for all of these rows together. */
 bool step_slides(const Kernel *, int step);
