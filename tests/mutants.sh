@@ -114,6 +114,28 @@ mutant mask_of_a_zero gen/graph/ops_pointwise.c \
     step_store_mapped' build/unit/test_relu_masks
 mutant mask_in_an_epilogue gen/pass/relu_masks.c \
     'masks && !may_be_epilogue(p, uses, relu)' 'masks && (!may_be_epilogue(p, uses, relu) || masks)' build/unit/test_relu_masks
+mutant mask_in_a_kernel_of_rows gen/pass/relu_masks.c \
+    'if (op_reads_rows(op, 0) && op->in[0] == v' 'if (!op && op->in[0] == v' build/unit/test_relu_masks
+mutant narrow_outputs_in_one_column gen/graph/ops_narrow.c \
+    'step_store_mapped(body, op->out[0], COL_AT, i, sum)' 'step_store_mapped(body, op->out[0], COL_AT, 0, sum)' \
+    build/unit/test_image_models
+mutant narrow_without_bias gen/graph/ops_narrow.c \
+    'sum = step_binary(body, STEP_ADD, sum, bias);' '(void)bias;' build/unit/test_image_models
+mutant narrow_gradients_in_one_row gen/graph/ops_narrow.c \
+    'step_col_sum_at(body, op->out[0], i,' 'step_col_sum_at(body, op->out[0], 0 * i,' build/unit/test_image_models
+mutant narrow_that_is_wide gen/pass/narrow_linears.c \
+    'n.outputs > MOST_NARROW' 'n.outputs > 2 * MOST_NARROW' build/unit/test_narrow_linears
+mutant narrow_sum_of_gradients gen/pass/narrow_linears.c \
+    ' || op->attr.accumulate ||' ' ||' build/unit/test_narrow_linears
+mutant narrow_at_any_size gen/pass/narrow_linears.c \
+    'body_ms(device, p, op, n) >=' '0 * body_ms(device, p, op, n) >=' build/unit/test_narrow_linears
+mutant narrow_rows_of_any_width gen/pass/narrow_linears.c \
+    'return n.cols >= LEAST_COLS;' 'return true;' build/unit/test_narrow_linears
+mutant narrow_sums_spill gen/plan/skeleton.c \
+    'return 8 * sums_held(body) > MOST_SUMS;' 'return sums_held(body) > MOST_SUMS;' build/unit/test_narrow_linears
+mutant narrow_joins_nothing gen/plan/fuse.c \
+    'if (a->col_map == COL_AT && b->col_map == COL_AT' 'if (!a && b->col_map == COL_AT' \
+    build/unit/test_narrow_linears
 mutant mask_in_an_epilogue_of_a_pool gen/pass/relu_masks.c \
     '|| op_is(maker, TRAIT_WINDOWS)' '' build/unit/test_relu_masks
 mutant mask_that_holds_a_result gen/pass/recompute_turns.c \

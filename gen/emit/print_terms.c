@@ -154,6 +154,8 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     const char *col = plus ? arena_printf(p->arena, "%s + j", p->col) : p->col;
     if (s->col_map == COL_SAME)
         return col;
+    if (s->col_map == COL_AT)
+        return arena_printf(p->arena, "%lld", (long long)s->period);
     const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
     if (s->col_map == COL_MODULO)
         return arena_printf(p->arena, "%s %% %s", inner, extent(p, "PERIOD", s->period));

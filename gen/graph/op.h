@@ -13,6 +13,7 @@ typedef enum {
 } OpKind;
 
 enum { MAX_OPERANDS = 16, MAX_RESULTS = 7 };
+enum { MOST_NARROW = 12 }; /* outputs of a narrow_linear, each of which has steps of its own */
 enum { SLOT_HEAD_BYTES = 512 }; /* of a picture's slot: what it holds, before that */
 enum { BOX_NUMBERS = 5 }; /* of image_input, per image: top, left, height, width, mirrored */
 

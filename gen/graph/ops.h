@@ -20,7 +20,7 @@
  *           and its other results, in this order
  *
  * Naming a rule here also declares it. The rules of a row are together in the file of the op's
- * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
+ * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_narrow.c, ops_norm.c, ops_attention.c,
  * ops_embedding.c, ops_rows.c, ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c,
  * ops_quantize.c, ops_weight_norm.c, ops_fake_quant.c, ops_float8.c, ops_collective.c; for images
  * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which
@@ -83,6 +83,12 @@ PROLOGUE_OP(low_rank_grad_a, K | ADDS, shape_low_rank_grad_a, no_gradient, no_st
             flops_low_rank_grad_a, plan_low_rank_grads, low_rank_grads_share)
 PROLOGUE_OP(low_rank_matmul, K | ROWS(IN0), shape_low_rank_matmul, no_gradient, no_steps,
             flops_linear, plan_low_rank_matmul, no_sharing)
+OP(narrow_linear, K | ROWS(IN0), shape_narrow_linear, no_gradient, expand_narrow_linear,
+   flops_linear, no_launch)
+OP(narrow_linear_input_grad, K | ROWS(IN0), shape_narrow_linear_input_grad, no_gradient,
+   expand_narrow_linear_input_grad, flops_narrow_linear_input_grad, no_launch)
+OP(narrow_linear_weight_grad, K, shape_narrow_linear_weight_grad, no_gradient,
+   expand_narrow_linear_weight_grad, flops_narrow_linear_weight_grad, no_launch)
 
 /* convolutions */
 OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)

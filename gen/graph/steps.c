@@ -55,6 +55,8 @@ bool step_same_line(const Step *a, const Step *b) {
     return a->slides && b->slides && a->line == b->line && value_same_view(a->value, b->value);
 }
 bool step_shares(const Step *s) { return map_shares(s->col_map); }
+
+bool step_has_columns(const Step *s) { return value_cols(s->value) > 1 && s->col_map != COL_AT; }
 bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
 
 Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
@@ -111,7 +113,7 @@ static StepType load_type(DType dtype) {
 static bool map_is_half(ColMap map) { return map == COL_FIRST_HALF || map == COL_SECOND_HALF; }
 
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
-    bool rows = value_rows(v) > 1 && row_index<0, cols = value_cols(v)> 1;
+    bool rows = value_rows(v) > 1 && row_index < 0, cols = value_cols(v) > 1 && map != COL_AT;
     ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
     int64_t shared = map_shares(map) ? period : 1, halves = map_is_half(map) ? 2 : 1;
     ENSURE(!cols || map == COL_MODULO || value_cols(v) * shared == body->cols * halves,

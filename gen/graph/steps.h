@@ -68,8 +68,9 @@ typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT, LEVELS } Level
  * for a run of columns). PACKED: the same of a u8 value, whose bytes hold a whole number of 8 / period
  * bits for each column of the run, the first in the low bits; also for a STORE, whose thread must have
  * all columns of a run. FIRST_HALF, SECOND_HALF: the column in that half of the blocks of `period`
- * columns, of a value with twice the space's columns; also for a STORE. RESHAPED: a STORE that fills
- * the value's elements in order, whatever its rows are. */
+ * columns, of a value with twice the space's columns; also for a STORE. AT: column `period` of a value
+ * of any width, whatever the body's column; also for a STORE. RESHAPED: a STORE that fills the value's
+ * elements in order, whatever its rows are. */
 typedef enum {
     COL_SAME,
     COL_MODULO,
@@ -78,6 +79,7 @@ typedef enum {
     COL_PACKED,
     COL_FIRST_HALF,
     COL_SECOND_HALF,
+    COL_AT,
     COL_RESHAPED
 } ColMap;
 
@@ -172,6 +174,8 @@ bool step_writes(StepKind);       /* STORE, COL_SUM */
 bool step_same_line(const Step *, const Step *);
 bool step_shares(const Step *);   /* whether the columns of a run share an element: DIVIDE, PACKED */
 bool step_sums_columns(StepKind); /* COL_SUM */
+/* Whether a LOAD's or STORE's column is the body's: its value has several, and it is not AT one. */
+bool step_has_columns(const Step *);
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. The arena owns it. */
 Body *op_expand(Arena *, const Program *, const Op *);

@@ -71,6 +71,8 @@ PASS(read_sources, KERNEL)
 PASS(low_rank_grad_a, KERNEL)
 /* Once it is known what backward reads. */
 PASS(low_rank_matmul, KERNEL)
+/* Of the products that are left. */
+PASS(narrow_linears, KERNEL)
 PASS(fuse_rope_grads, KERNEL)
 PASS(fuse_relu_grads, KERNEL)
 PASS(relu_masks, KERNEL)

@@ -31,12 +31,28 @@ static bool may_be_epilogue(const Program *p, const GraphUses *uses, const Op *o
     return maker && op_is(maker, TRAIT_EPILOGUE) && has_one_reader(uses, maker->out[0]);
 }
 
+/* Whether an op over rows reads the value, perhaps after pointwise ops: the ReLU can join its kernel,
+ * where a thread may have few neighbours of a row, too. */
+static bool is_read_by_rows(const Program *p, const GraphUses *uses, const Value *v) {
+    int count;
+    Op *const *readers = use_readers(uses, v, &count);
+    for (int i = 0; i < count; i++) {
+        const Op *op = readers[i];
+        if (op_reads_rows(op, 0) && op->in[0] == v && op_is_over_rows(p, op))
+            return true;
+        if (op->out_count && op_is_pointwise(p, op) && is_read_by_rows(p, uses, op->out[0]))
+            return true;
+    }
+    return false;
+}
+
 /* The ReLU whose mask the op can read; NULL: none. */
 static const Op *relu_of(const Program *p, const GraphUses *uses, const Op *op) {
     if (op->kind != OP_relu_grad || !op_is_plain(op) || op->in[0]->dtype != op->in[1]->dtype)
         return NULL;
     const Op *relu = use_maker(uses, op->in[0]);
-    bool masks = relu && relu->kind == OP_relu && relu_has_mask(relu->out[0]);
+    bool masks = relu && relu->kind == OP_relu && relu_has_mask(relu->out[0]) &&
+                 !is_read_by_rows(p, uses, relu->out[0]);
     return masks && !may_be_epilogue(p, uses, relu) ? relu : NULL;
 }
 

@@ -25,7 +25,7 @@ static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_
 
 /* Appends a step whose arguments may have been replaced, and derives its level from them. */
 static int append(Body *joined, Step s) {
-    Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;
+    Level level = s.kind == STEP_LOAD && step_has_columns(&s) ? LEVEL_COL : LEVEL_SCALAR;
     for (int k = 0; k < step_args(&s); k++)
         level = level_join(level, joined->steps[s.arg[k]].level);
     if (s.row_index >= 0)
@@ -239,10 +239,12 @@ static bool writes_are_safe(const Body *body) {
     return true;
 }
 
-/* Whether two writes of one op go to different rows of one value. */
-static bool other_rows(const Step *a, const Step *b) {
+/* Whether two writes of one op go to different rows or columns of one value. */
+static bool other_places(const Step *a, const Step *b) {
     if (a->kind != b->kind || a->value != b->value)
         return false;
+    if (a->col_map == COL_AT && b->col_map == COL_AT && a->period != b->period)
+        return true;
     return a->kind == STEP_COL_SUM ? a->constant != b->constant
                                    : a->row_index >= 0 && a->row_index != b->row_index;
 }
@@ -254,7 +256,7 @@ static bool join_writes(Body *body) {
             Step *first = &body->steps[a], *second = &body->steps[b];
             if (!step_writes(first->kind) || !step_writes(second->kind))
                 continue;
-            if (!value_overlaps(first->value, second->value) || other_rows(first, second))
+            if (!value_overlaps(first->value, second->value) || other_places(first, second))
                 continue;
             bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE &&
                           is_plain(first) && is_plain(second) &&

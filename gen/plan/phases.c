@@ -17,7 +17,7 @@ bool value_lies_flat(const Body *body, const Value *v) {
 /* Level of a store whose row another step gives. */
 static Level level_of_rows(const Body *body, const Step *store) {
     Level row = body->steps[store->row_index].level;
-    return value_cols(store->value) > 1 ? level_join(row, LEVEL_COL) : row;
+    return step_has_columns(store) ? level_join(row, LEVEL_COL) : row;
 }
 
 Level step_level(const Body *body, int step) {
@@ -30,7 +30,7 @@ Level step_level(const Body *body, int step) {
         return level_of_rows(body, s);
     if (value_lies_flat(body, s->value))
         return LEVEL_COL;
-    bool rows = value_rows(s->value) > 1, cols = value_cols(s->value) > 1;
+    bool rows = value_rows(s->value) > 1, cols = step_has_columns(s);
     return rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
 }
 

@@ -168,6 +168,9 @@ static bool holds_many_sums(const Body *body) {
     return sums_held(body) > 4 && windows_overlap(body);
 }
 
+/* Whether sums of 8 columns fill so many registers that others would spill. */
+static bool sums_spill(const Body *body) { return 8 * sums_held(body) > MOST_SUMS; }
+
 bool skeleton_is_alone(const Kernel *k) {
     if (k->skeleton != SKELETON_STREAM_ROW || k->threads < LONG_ROW_THREADS)
         return false;
@@ -366,7 +369,8 @@ static void choose_tile(const Program *p, Kernel *k) {
     k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
     bool is_wide = k->vector == 8 && k->lanes >= 4;
     k->threads = k->lanes * sum_parts(p, cols);
-    set_tile_vector(k, is_wide && holds_many_sums(k->body) ? 4 : k->vector);
+    bool many = holds_many_sums(k->body) || sums_spill(k->body);
+    set_tile_vector(k, is_wide && many ? 4 : k->vector);
     Kernel narrow = *k;
     set_tile_vector(&narrow, 4);
     if (is_wide && skeleton_slides(&narrow) > 1) /* registers hold a line's places only for so many */

@@ -633,6 +633,9 @@
       "RoPE of q and k.")                                                                          \
     K(compile, matmul_bias, BOOL, "true", "", BIASED, WEIGHTS,                                     \
       "Let matrix products add biases in their epilogue, before their results are rounded.")       \
+    K(compile, narrow_linears, CHOICE(WhereGained), "auto", "", ALWAYS, WEIGHTS,                   \
+      "Compute linears of 64 or more inputs and 2 to 12 outputs, and gradients of those of few "   \
+      "outputs, by kernels that ops beside them join; auto: where the plan predicts a gain.")      \
     K(compile, in_place, BOOL, "true", "", LANGUAGE, WEIGHTS,                                      \
       "Let RoPE overwrite q and k, whose memory would otherwise be kept as long as that of v, "    \
       "and the logits' gradient the logits.")                                                      \
@@ -655,18 +658,15 @@
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE, WEIGHTS,                             \
       "Skip tokens without a target in the head.")                                                 \
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED, WEIGHTS,                   \
-      "Tokens per chunk of the head. Products of few tokens and a small hidden_size leave "        \
-      "multiprocessors idle; the plan shows it.")                                                  \
+      "Tokens per chunk of the head. With few, multiprocessors are idle; the plan shows it.")      \
     K(compile, overlap, BOOL, "true", "", ALWAYS, RUN,                                             \
       "Copy a batch to the device while it works on the previous one.")                            \
     K(compile, pool_first, BOOL, "true", "", POOLED, WEIGHTS,                                      \
       "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
     K(compile, relu_masks, BOOL, "true", "", MASKED, RUN,                                          \
-      "Let backward read masks of ReLUs, in 16 bits of one bit per element, where it needs only "  \
-      "the sign of their results.")                                                                \
+      "Let backward read masks of ReLUs, one bit per element, where their signs are enough.")      \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
-      "Memory layout of images: each pixel's channels together (nhwc), or channel by channel "     \
-      "(nchw).")
+      "Layout of images: channels of a pixel together (nhwc), or channel by channel (nchw).")
 
 #define PROFILING_KEYS(K)                                                                          \
     K(profiling, enabled, BOOL, "false", "", ALWAYS, RUN, "Record kernels in a window of steps.")  \

@@ -89,7 +89,7 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
 
 /* ---- scalar steps ---------------------------------------------------------------------------- */
 
-enum { MOST_STEPS = 1024, MOST_LANES = 1024, MOST_SLOTS = 16 };
+enum { MOST_STEPS = 1024, MOST_LANES = 1024, MOST_SLOTS = 24 };
 
 /* A sum; or the largest number so far, and the sum of exponentials relative to it. */
 typedef struct {
@@ -121,6 +121,7 @@ static const Value *operand(const Eval *e, int step) { return e->launch->arg[e->
 static int64_t mapped_column(const Eval *e, const Step *s) {
     if (s->col_map == COL_MODULO) return e->col % s->period;
     if (s->col_map == COL_SAME) return e->col;
+    if (s->col_map == COL_AT) return s->period;
     if (s->col_map == COL_DIVIDE || s->col_map == COL_PACKED) return e->col / s->period;
     int64_t half = s->period / 2;
     if (s->col_map == COL_FIRST_HALF) return e->col / half * s->period + e->col % half;

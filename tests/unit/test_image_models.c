@@ -32,7 +32,7 @@ static const char common[] = "[training]\n"
                              "format = \"synthetic\"\n";
 
 static const char mlp[] = "[model]\nfamily = \"mlp\"\nnum_classes = 7\nimage_size = 4\n"
-                          "image_channels = 3\nhidden_size = 6\nnum_hidden_layers = 2\n";
+                          "image_channels = 3\nhidden_size = 66\nnum_hidden_layers = 2\n";
 static const char cnn[] = "[model]\nfamily = \"cnn\"\nnum_classes = 5\nimage_size = 11\n"
                           "image_channels = 1\nlayers = [\"conv 3 3 2 1\", \"relu\", "
                           "\"conv 4 3\", \"relu\", \"conv 5 1\", \"max_pool 2 1\", "

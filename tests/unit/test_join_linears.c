@@ -25,7 +25,7 @@ enum { LAYERS = 2 };
 
 static const char *const llama =
     "[model]\nfamily = \"llama\"\nvocab_size = 256\nhidden_size = 128\nintermediate_size = 256\n"
-    "num_hidden_layers = 2\nnum_attention_heads = 4\nnum_key_value_heads = 2\n"
+    "num_hidden_layers = 2\nnum_attention_heads = 4\nnum_key_value_heads = 2\n[compile]\nnarrow_linears = false\n"
     "[training]\ntask = \"pretrain\"\nseq_len = 16\nper_device_train_batch_size = 2\nsteps = 2\n"
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"joined\"\n";
 

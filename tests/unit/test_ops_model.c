@@ -212,7 +212,7 @@ static void compare_runs(const Run *a, const Run *b, const char *what) {
             compare_gradient(a, b, &a->program->params[i], what);
 }
 
-#define OFF "compile.fusion=false", "compile.bordered=false", "compile.joined_linears=false", "compile.joined_launches=false", "compile.chunked_head=false"
+#define OFF "compile.fusion=false", "compile.bordered=false", "compile.joined_linears=false", "compile.joined_launches=false", "compile.chunked_head=false", "compile.narrow_linears=false"
 
 static const char *const plain[] = {OFF, "activation_checkpoint.mode=\"none\"", NULL};
 
@@ -222,6 +222,7 @@ static const struct {
     {"fusion", {"compile.bordered=false", "compile.chunked_head=false"}},
     {"bordered", {"compile.fusion=false", "compile.chunked_head=false"}},
     {"joined", {"compile.fusion=false", "compile.bordered=false", "compile.chunked_head=false"}},
+    {"narrow", {"compile.bordered=false", "compile.chunked_head=false", "compile.narrow_linears=true"}},
     {"chunks", {"compile.fusion=false", "compile.bordered=false", "compile.head_chunk_tokens=5"}},
     {"chosen rows", {OFF, "data.max_target_tokens=15"}},
     {"chosen rows in chunks",

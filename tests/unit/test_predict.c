@@ -28,7 +28,7 @@ static const char *const base = "[model]\nvocab_size = 64\nhidden_size = 32\n"
                                 "[adapter]\ntype = \"lora\"\ntarget_modules = [\"all-linear\"]\n"
                                 "[data]\nformat = \"synthetic\"\n[job]\nname = \"predict\"\n";
 
-enum { MOST_SETS = 4 };
+enum { MOST_SETS = 5 };
 
 static Plan *plan_of_text(Arena *arena, const char *text, const char *const *sets, int count) {
     char path[] = "/tmp/test_predict_XXXXXX";
@@ -50,12 +50,10 @@ static Plan *plan_of(Arena *arena, const char *const *sets, int count) {
 /* Returns the cost of a step's matrix products. */
 static Cost products(const char *const *sets, const char *bordered) {
     Arena arena = {0};
-    const char *all[MOST_SETS + 1] = {bordered};
-    int count = 1;
-    while (sets[count - 1]) {
-        all[count] = sets[count - 1];
-        count++;
-    }
+    const char *all[MOST_SETS] = {bordered, "compile.narrow_linears=false"};
+    int count = 2;
+    for (; sets[count - 2]; count++)
+        all[count] = sets[count - 2];
     const PlanEntry *entry = &plan_of(&arena, all, count)->entry[ENTRY_MICRO_STEP];
     Cost sum = {0};
     for (int i = 0; i < entry->launch_count; i++)

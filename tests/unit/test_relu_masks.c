@@ -68,8 +68,10 @@ static void resnet_masks_all(void **state) {
 /* Between a convolution and its ReLU there is only a bias, behind linear layers no epilogue. */
 static void epilogues_keep_theirs(void **state) {
     (void)state;
-    EXPECT(cnn, 1, 1,
-           "model.layers=[\"conv 16 3\", \"relu\", \"flatten\", \"linear 32\", \"relu\", \"linear 10\"]");
+    static const char two[] =
+        "model.layers=[\"conv 16 3\", \"relu\", \"flatten\", \"linear 64\", \"relu\", \"linear 10\"]";
+    EXPECT(cnn, 1, 1, two, "compile.narrow_linears=false");
+    EXPECT(cnn, 0, 2, two); /* a linear of few outputs is of rows, and the ReLU joins it */
     EXPECT(cnn, 0, 1, "model.layers=[\"conv 16 3\", \"relu\", \"flatten\", \"linear 10\"]");
     EXPECT(cnn, 0, 1, "model.layers=[\"conv 16 3\", \"relu\", \"max_pool 2\", \"flatten\", \"linear 10\"]");
 }
@@ -86,7 +88,7 @@ static void masks_need_whole_bytes(void **state) {
         const char *layers = arena_printf(&arena, "model.layers=[\"flatten\", \"linear %s\", \"relu\", \"linear 10\"]",
                                           cases[i].width);
         EXPECT(cnn, cases[i].masks, !cases[i].masks, layers,
-               arena_printf(&arena, "precision.dtype=\"%s\"", cases[i].dtype));
+               arena_printf(&arena, "precision.dtype=\"%s\"", cases[i].dtype), "compile.narrow_linears=false");
     }
 }
 

@@ -115,27 +115,13 @@
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED 56320ul /* bf16 [112, 48], frozen */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32], row stride 48 */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16], row stride 48 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 67072ul /* bf16 [40, 56], frozen */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48], row stride 56 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED 95744ul /* bf16 [40, 56], frozen */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [4, 48] */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 65536ul) /* f32 [48, 4] */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 4] */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 73728ul) /* f32 [4, 32] */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 90112ul) /* f32 [16, 4] */
@@ -219,10 +205,10 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul) /* f32 [4, 32], i = 0 to 2 */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul) /* f32 [48, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul) /* f32 [4, 32], i = 0 to 2 */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul) /* f32 [48, 4], i = 0 to 2 */
 /* bf16 [112, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A + (i) * 28672ul)
@@ -247,18 +233,18 @@
 /* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
-/* f32 [16, 4], i = 0 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
 /* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
-/* f32 [32, 4], i = 0 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
 /* f32 [4, 32], i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [16, 4], i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
+/* f32 [32, 4], i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - (i) * 57344ul)
 /* bf16 [88, 32], row stride 56, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
@@ -333,7 +319,7 @@
 #define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 98304ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 102656ul /* f32 [32, 1],
@@ -385,89 +371,47 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.0.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.0.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.0.self_attn.k_proj.merged */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.0.self_attn.k_proj.export */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.0.self_attn.v_proj.merged */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.0.self_attn.v_proj.export */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.0.self_attn.o_proj.merged */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.0.self_attn.o_proj.export */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.0.mlp.gate_proj.merged */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.0.mlp.gate_proj.export */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.0.mlp.up_proj.merged */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.0.mlp.up_proj.export */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.0.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 0ul /* bf16 [32, 48],
     merge until model.layers.0.mlp.down_proj.export */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.1.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.1.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.1.self_attn.k_proj.merged */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.1.self_attn.k_proj.export */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.1.self_attn.v_proj.merged */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.1.self_attn.v_proj.export */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.1.self_attn.o_proj.merged */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.1.self_attn.o_proj.export */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.1.mlp.gate_proj.merged */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.1.mlp.gate_proj.export */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.1.mlp.up_proj.merged */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.1.mlp.up_proj.export */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.1.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 0ul /* bf16 [32, 48],
     merge until model.layers.1.mlp.down_proj.export */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.2.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.2.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.2.self_attn.k_proj.merged */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.2.self_attn.k_proj.export */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
-    merge until model.layers.2.self_attn.v_proj.merged */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_MERGED 0ul /* bf16 [16, 32],
     merge until model.layers.2.self_attn.v_proj.export */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.2.self_attn.o_proj.merged */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_MERGED 0ul /* bf16 [32, 32],
     merge until model.layers.2.self_attn.o_proj.export */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.2.mlp.gate_proj.merged */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.2.mlp.gate_proj.export */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
-    merge until model.layers.2.mlp.up_proj.merged */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 0ul /* bf16 [48, 32],
     merge until model.layers.2.mlp.up_proj.export */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.2.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 0ul /* bf16 [32, 48],
     merge until model.layers.2.mlp.down_proj.export */
 #define MODEL_NORM_GRAD 16384ul /* bf16 [32, 32],
     micro_step until model.layers.2.mlp_residual.grad */
@@ -496,16 +440,17 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 21504ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 98304ul /* bf16 [32, 32],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2_SQRT 768ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56],
-    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    micro_step until model.layers.0.self_attn.q_proj.lora_B.weight.grad,
+    side model.layers.0.self_attn.k_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
@@ -517,7 +462,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
@@ -525,7 +470,8 @@
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88],
-    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+    micro_step until model.layers.0.self_attn.q_proj.lora_B.weight.grad,
+    side model.layers.0.self_attn.k_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
@@ -543,7 +489,8 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad,
+    side model.layers.0.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
@@ -551,7 +498,8 @@
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32],
     micro_step until model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40],
-    micro_step until model.layers.0.self_attn.grad */
+    micro_step until model.layers.0.self_attn.grad,
+    side model.layers.0.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U_GRAD \
@@ -559,7 +507,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48],
-    micro_step until model.layers.0.mlp.gate_proj.lora_A.weight.grad,
+    micro_step until model.layers.0.mlp.gate_up_proj.y,
     side model.layers.0.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
@@ -571,10 +519,6 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
-#define MODEL_LAYERS_0_MLP_UP_PROJ \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112],
     micro_step until model.layers.0.post_attention_layernorm.grad,
     side model.layers.0.mlp.gate_proj.lora_B.weight.grad */
@@ -609,7 +553,7 @@
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56],
     micro_step until model.layers.1.self_attn.q_k_v_proj.y,
-    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+    side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U \
@@ -620,7 +564,7 @@
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88],
     micro_step until model.layers.1.input_layernorm.grad,
-    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+    side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
@@ -645,36 +589,18 @@
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 85504ul /* bf16 [32, 40],
     micro_step until model.layers.0.mlp_residual.grad,
     side model.layers.1.self_attn.o_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48],
     micro_step until model.layers.1.mlp.gate_up_proj.y,
-    side model.layers.1.mlp.gate_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_U \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_U \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
+    side model.layers.1.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96],
     micro_step until model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112],
     micro_step until model.layers.1.post_attention_layernorm.grad,
-    side model.layers.1.mlp.gate_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48], row stride 112 */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_1_MLP_UP_GATE_PROJ_V \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
+    side model.layers.1.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56],
     micro_step until model.layers.1.mlp.down_proj.y,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
@@ -683,20 +609,14 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 88064ul /* bf16 [32, 40],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56],
     micro_step until model.layers.2.self_attn.q_k_v_proj.y,
-    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+    side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64],
     micro_step until model.layers.2.self_attn.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88],
     micro_step until model.layers.2.input_layernorm.grad,
-    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+    side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 90624ul /* bf16 [32, 40],
     micro_step until model.layers.2.self_attn.grad,
     side model.layers.2.self_attn.o_proj.lora_A.weight.grad */
@@ -707,12 +627,12 @@
     side model.layers.2.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48],
     micro_step until model.layers.2.mlp.gate_up_proj.y,
-    side model.layers.2.mlp.gate_proj.lora_A.weight.grad */
+    side model.layers.2.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96],
     micro_step until model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112],
     micro_step until model.layers.2.post_attention_layernorm.grad,
-    side model.layers.2.mlp.gate_proj.lora_A.weight.grad */
+    side model.layers.2.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56],
     micro_step until model.layers.2.mlp.down_proj.y,
     side model.layers.2.mlp.down_proj.lora_A.weight.grad */
@@ -857,8 +777,9 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD + (i) * 7680ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + (i) * 7680ul) /* bf16 [32, 40], i = 0 to 2 */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48], i = 1 to 2 */
+static const size_t model_layers_mlp_act_grad_at[3] = {
+    43008ul, 27648ul, 31744ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* bf16 [32, 48], i = 0 to 2 */
 /* bf16 [32, 48], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
     (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 7168ul)
@@ -875,27 +796,29 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 /* bf16 [32, 4], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_UP_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ_U_GRAD + (i) * 7168ul)
-#define MODEL_LAYERS_MLP_GATE_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_U + (i) * 3072ul) /* bf16 [32, 4], row stride 48, i = 0 to 2 */
 /* bf16 [32, 4], row stride 112, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD + (i) * 7168ul)
+#define MODEL_LAYERS_MLP_GATE_PROJ_U(i) \
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_U + (i) * 3072ul) /* bf16 [32, 4], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + (i) * 7168ul) /* bf16 [32, 112], i = 0 to 2 */
-/* bf16 [32, 32], i = 1 to 2 */
+static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
+    21504ul, 27648ul, 31744ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul)
-/* bf16 [32, 32], row stride 40, i = 1 to 2 */
+    model_layers_post_attention_layernorm_grad_at[i] /* bf16 [32, 32], i = 0 to 2 */
+static const size_t model_layers_self_attn_o_proj_dy_v_at[3] = {
+    43008ul, 85504ul, 93184ul};
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
+    model_layers_self_attn_o_proj_dy_v_at[i] /* bf16 [32, 40], i = 0 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul)
+    MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40, i = 0 to 2 */
 /* bf16 [32, 8], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul)
 /* bf16 [32, 4], row stride 40, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 7680ul)
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
@@ -920,16 +843,16 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 /* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
 /* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
 /* bf16 [32, 4], row stride 88, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 5632ul)
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_U(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 7168ul) /* bf16 [32, 4], row stride 56, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
@@ -994,32 +917,18 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 56], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y /* bf16 [32, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA /* f32 [32, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED /* bf16 [32, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA /* f32 [16, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED /* bf16 [16, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA /* f32 [16, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED /* bf16 [16, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA /* f32 [32, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED /* bf16 [32, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_MLP_GATE_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA /* f32 [48, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_MLP_GATE_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED /* bf16 [48, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_MLP_UP_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA /* f32 [48, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_MLP_UP_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED /* bf16 [48, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA /* f32 [32, 48], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED /* bf16 [32, 48], one for 0 to 2 */
 
@@ -1046,7 +955,7 @@ enum {
     MICRO_STEP_OUTPUTS = 150,
     UPDATE_OUTPUTS = 58,
     EVALUATE_OUTPUTS = 52,
-    MERGE_OUTPUTS = 42,
+    MERGE_OUTPUTS = 21,
 };
 
 extern const RtParam params[PARAMS];

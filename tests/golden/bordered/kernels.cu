@@ -1,4 +1,4 @@
-/* The 36 kernels of bordered.
+/* The 40 kernels of bordered.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -1143,6 +1143,50 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     mlp_residual_grad[row * STRIDE + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
+/* narrow_linear_weight_grad over [32, 48]
+ * from adapter.r; 0 bytes DRAM, 5.25 KiB issued, 12.3 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(252) narrow_linear_weight_grad_32x48(
+    const __nv_bfloat16 *__restrict__ mlp_act, const __nv_bfloat16 *__restrict__ down_proj_u_grad,
+    float *__restrict__ weight_grad) {
+    constexpr int COLS = 48, ROWS_PER_WORKER = 32, LANES = 6, PARTS = 42,
+        DOWN_PROJ_U_GRAD_STRIDE = 40, MLP_ACT_STRIDE = 56, THREADS = 252;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 8;
+    Vec<float, 8> total_0 = {};
+    Vec<float, 8> total_1 = {};
+    Vec<float, 8> total_2 = {};
+    Vec<float, 8> total_3 = {};
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = convert<float>(down_proj_u_grad[row * DOWN_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1 = convert<float>(down_proj_u_grad[row * DOWN_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2 = convert<float>(down_proj_u_grad[row * DOWN_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3 = convert<float>(down_proj_u_grad[row * DOWN_PROJ_U_GRAD_STRIDE + 3]);
+        const Vec<__nv_bfloat16, 8> mlp_act_v = load_vec<8>(mlp_act + row * MLP_ACT_STRIDE + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float mlp_act_j = convert<float>(mlp_act_v[j]);
+            total_0[j] = fmaf(dy_0, mlp_act_j, total_0[j]);
+            total_1[j] = fmaf(dy_1, mlp_act_j, total_1[j]);
+            total_2[j] = fmaf(dy_2, mlp_act_j, total_2[j]);
+            total_3[j] = fmaf(dy_3, mlp_act_j, total_3[j]);
+        }
+    }
+    SHARED Vec<float, 8> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+}
+
 /* swiglu_grad over [32, 48]
  * from model.intermediate_size; 0 bytes DRAM, 15.0 KiB issued, 13.8 kFLOP per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
@@ -1171,6 +1215,74 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
     }
     store_vec(act_grad_gate + row * ACT_GRAD_GATE_STRIDE + col, act_grad_gate_v);
     store_vec(act_grad_up + row * ACT_GRAD_UP_STRIDE + col, act_grad_up_v);
+}
+
+/* narrow_linear_weight_grad over [32, 32]
+ * from adapter.r; 0 bytes DRAM, 5.00 KiB issued, 16.4 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256, 2) narrow_linear_weight_grad_32x32(
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm,
+    const __nv_bfloat16 *__restrict__ up_proj_u_grad,
+    const __nv_bfloat16 *__restrict__ gate_proj_u_grad, float *__restrict__ weight_grad,
+    float *__restrict__ lora_A_weight_grad) {
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64,
+        UP_PROJ_U_GRAD_STRIDE = 112, GATE_PROJ_U_GRAD_STRIDE = 112,
+        POST_ATTENTION_LAYERNORM_STRIDE = 48, THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 8;
+    Vec<float, 8> total_0 = {};
+    Vec<float, 8> total_1 = {};
+    Vec<float, 8> total_2 = {};
+    Vec<float, 8> total_3 = {};
+    Vec<float, 8> total_0_2 = {};
+    Vec<float, 8> total_1_2 = {};
+    Vec<float, 8> total_2_2 = {};
+    Vec<float, 8> total_3_2 = {};
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = convert<float>(up_proj_u_grad[row * UP_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1 = convert<float>(up_proj_u_grad[row * UP_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2 = convert<float>(up_proj_u_grad[row * UP_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3 = convert<float>(up_proj_u_grad[row * UP_PROJ_U_GRAD_STRIDE + 3]);
+        const float dy_0_2 = convert<float>(gate_proj_u_grad[row * GATE_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1_2 = convert<float>(gate_proj_u_grad[row * GATE_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2_2 = convert<float>(gate_proj_u_grad[row * GATE_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3_2 = convert<float>(gate_proj_u_grad[row * GATE_PROJ_U_GRAD_STRIDE + 3]);
+        const Vec<__nv_bfloat16, 8> post_attention_layernorm_v =
+            load_vec<8>(post_attention_layernorm + row * POST_ATTENTION_LAYERNORM_STRIDE + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float post_attention_layernorm_j = convert<float>(post_attention_layernorm_v[j]);
+            total_0[j] = fmaf(dy_0, post_attention_layernorm_j, total_0[j]);
+            total_1[j] = fmaf(dy_1, post_attention_layernorm_j, total_1[j]);
+            total_2[j] = fmaf(dy_2, post_attention_layernorm_j, total_2[j]);
+            total_3[j] = fmaf(dy_3, post_attention_layernorm_j, total_3[j]);
+            total_0_2[j] = fmaf(dy_0_2, post_attention_layernorm_j, total_0_2[j]);
+            total_1_2[j] = fmaf(dy_1_2, post_attention_layernorm_j, total_1_2[j]);
+            total_2_2[j] = fmaf(dy_2_2, post_attention_layernorm_j, total_2_2[j]);
+            total_3_2[j] = fmaf(dy_3_2, post_attention_layernorm_j, total_3_2[j]);
+        }
+    }
+    SHARED Vec<float, 8> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    total_0_2 = sum_of_parts<PARTS, LANES>(sums, total_0_2);
+    total_1_2 = sum_of_parts<PARTS, LANES>(sums, total_1_2);
+    total_2_2 = sum_of_parts<PARTS, LANES>(sums, total_2_2);
+    total_3_2 = sum_of_parts<PARTS, LANES>(sums, total_3_2);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+    store_vec(lora_A_weight_grad + worker * COLS + col, convert_vec<float>(total_0_2));
+    store_vec(lora_A_weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1_2));
+    store_vec(lora_A_weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2_2));
+    store_vec(lora_A_weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3_2));
 }
 
 /* rms_norm_grad, add over [32, 32]
@@ -1202,6 +1314,50 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float attn_residual_grad_j =
         convert<float>(mlp_residual_grad_v) + attn_residual_grad_part_rounded;
     attn_residual_grad[row * STRIDE + col] = convert<__nv_bfloat16>(attn_residual_grad_j);
+}
+
+/* narrow_linear_weight_grad over [32, 32]
+ * from adapter.r; 0 bytes DRAM, 3.50 KiB issued, 8.19 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256) narrow_linear_weight_grad_32x32_1_result(
+    const __nv_bfloat16 *__restrict__ self_attn, const __nv_bfloat16 *__restrict__ o_proj_u_grad,
+    float *__restrict__ weight_grad) {
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, STRIDE = 40,
+        THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 8;
+    Vec<float, 8> total_0 = {};
+    Vec<float, 8> total_1 = {};
+    Vec<float, 8> total_2 = {};
+    Vec<float, 8> total_3 = {};
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = convert<float>(o_proj_u_grad[row * STRIDE + 0]);
+        const float dy_1 = convert<float>(o_proj_u_grad[row * STRIDE + 1]);
+        const float dy_2 = convert<float>(o_proj_u_grad[row * STRIDE + 2]);
+        const float dy_3 = convert<float>(o_proj_u_grad[row * STRIDE + 3]);
+        const Vec<__nv_bfloat16, 8> self_attn_v = load_vec<8>(self_attn + row * STRIDE + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float self_attn_j = convert<float>(self_attn_v[j]);
+            total_0[j] = fmaf(dy_0, self_attn_j, total_0[j]);
+            total_1[j] = fmaf(dy_1, self_attn_j, total_1[j]);
+            total_2[j] = fmaf(dy_2, self_attn_j, total_2[j]);
+            total_3[j] = fmaf(dy_3, self_attn_j, total_3[j]);
+        }
+    }
+    SHARED Vec<float, 8> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
@@ -1451,6 +1607,96 @@ attention_backward_kv_rope_16x2x16_of_88(
                            dv_scale);
 }
 
+/* narrow_linear_weight_grad over [32, 32]
+ * from adapter.r; 0 bytes DRAM, 9.50 KiB issued, 24.6 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256, 2) narrow_linear_weight_grad_32x32_3_results(
+    const __nv_bfloat16 *__restrict__ input_layernorm,
+    const __nv_bfloat16 *__restrict__ v_proj_u_grad,
+    const __nv_bfloat16 *__restrict__ k_proj_u_grad,
+    const __nv_bfloat16 *__restrict__ q_proj_u_grad, float *__restrict__ weight_grad,
+    float *__restrict__ lora_A_weight_grad, float *__restrict__ lora_A_weight_grad_2) {
+    constexpr int COLS = 32, COLUMN_BLOCKS = 2, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64,
+        V_PROJ_U_GRAD_STRIDE = 88, K_PROJ_U_GRAD_STRIDE = 88, Q_PROJ_U_GRAD_STRIDE = 88,
+        INPUT_LAYERNORM_STRIDE = 56, THREADS = 256;
+    const int column_block = blockIdx.x % COLUMN_BLOCKS;
+    const int worker = blockIdx.x / COLUMN_BLOCKS;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (column_block * LANES + lane) * 4;
+    Vec<float, 4> total_0 = {};
+    Vec<float, 4> total_1 = {};
+    Vec<float, 4> total_2 = {};
+    Vec<float, 4> total_3 = {};
+    Vec<float, 4> total_0_2 = {};
+    Vec<float, 4> total_1_2 = {};
+    Vec<float, 4> total_2_2 = {};
+    Vec<float, 4> total_3_2 = {};
+    Vec<float, 4> total_0_3 = {};
+    Vec<float, 4> total_1_3 = {};
+    Vec<float, 4> total_2_3 = {};
+    Vec<float, 4> total_3_3 = {};
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = convert<float>(v_proj_u_grad[row * V_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1 = convert<float>(v_proj_u_grad[row * V_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2 = convert<float>(v_proj_u_grad[row * V_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3 = convert<float>(v_proj_u_grad[row * V_PROJ_U_GRAD_STRIDE + 3]);
+        const float dy_0_2 = convert<float>(k_proj_u_grad[row * K_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1_2 = convert<float>(k_proj_u_grad[row * K_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2_2 = convert<float>(k_proj_u_grad[row * K_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3_2 = convert<float>(k_proj_u_grad[row * K_PROJ_U_GRAD_STRIDE + 3]);
+        const float dy_0_3 = convert<float>(q_proj_u_grad[row * Q_PROJ_U_GRAD_STRIDE + 0]);
+        const float dy_1_3 = convert<float>(q_proj_u_grad[row * Q_PROJ_U_GRAD_STRIDE + 1]);
+        const float dy_2_3 = convert<float>(q_proj_u_grad[row * Q_PROJ_U_GRAD_STRIDE + 2]);
+        const float dy_3_3 = convert<float>(q_proj_u_grad[row * Q_PROJ_U_GRAD_STRIDE + 3]);
+        const Vec<__nv_bfloat16, 4> input_layernorm_v =
+            load_vec<4>(input_layernorm + row * INPUT_LAYERNORM_STRIDE + col);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float input_layernorm_j = convert<float>(input_layernorm_v[j]);
+            total_0[j] = fmaf(dy_0, input_layernorm_j, total_0[j]);
+            total_1[j] = fmaf(dy_1, input_layernorm_j, total_1[j]);
+            total_2[j] = fmaf(dy_2, input_layernorm_j, total_2[j]);
+            total_3[j] = fmaf(dy_3, input_layernorm_j, total_3[j]);
+            total_0_2[j] = fmaf(dy_0_2, input_layernorm_j, total_0_2[j]);
+            total_1_2[j] = fmaf(dy_1_2, input_layernorm_j, total_1_2[j]);
+            total_2_2[j] = fmaf(dy_2_2, input_layernorm_j, total_2_2[j]);
+            total_3_2[j] = fmaf(dy_3_2, input_layernorm_j, total_3_2[j]);
+            total_0_3[j] = fmaf(dy_0_3, input_layernorm_j, total_0_3[j]);
+            total_1_3[j] = fmaf(dy_1_3, input_layernorm_j, total_1_3[j]);
+            total_2_3[j] = fmaf(dy_2_3, input_layernorm_j, total_2_3[j]);
+            total_3_3[j] = fmaf(dy_3_3, input_layernorm_j, total_3_3[j]);
+        }
+    }
+    SHARED Vec<float, 4> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    total_0_2 = sum_of_parts<PARTS, LANES>(sums, total_0_2);
+    total_1_2 = sum_of_parts<PARTS, LANES>(sums, total_1_2);
+    total_2_2 = sum_of_parts<PARTS, LANES>(sums, total_2_2);
+    total_3_2 = sum_of_parts<PARTS, LANES>(sums, total_3_2);
+    total_0_3 = sum_of_parts<PARTS, LANES>(sums, total_0_3);
+    total_1_3 = sum_of_parts<PARTS, LANES>(sums, total_1_3);
+    total_2_3 = sum_of_parts<PARTS, LANES>(sums, total_2_3);
+    total_3_3 = sum_of_parts<PARTS, LANES>(sums, total_3_3);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+    store_vec(lora_A_weight_grad + worker * COLS + col, convert_vec<float>(total_0_2));
+    store_vec(lora_A_weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1_2));
+    store_vec(lora_A_weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2_2));
+    store_vec(lora_A_weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3_2));
+    store_vec(lora_A_weight_grad_2 + worker * COLS + col, convert_vec<float>(total_0_3));
+    store_vec(lora_A_weight_grad_2 + worker * COLS + COLS + col, convert_vec<float>(total_1_3));
+    store_vec(lora_A_weight_grad_2 + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2_3));
+    store_vec(lora_A_weight_grad_2 + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3_3));
+}
+
 /* sum_squares over [rows, 1024]
  * 4096 bytes issued, 2048 FLOP per row, 262144 bytes issued more per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
@@ -1688,95 +1934,90 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
         loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
 }
 
-/* add: the body of 3 kernels. */
+/* narrow_linear_input_grad, add: the body of 5 kernels. */
 template <class Sizes>
-static __device__ __forceinline__ void add_body(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ proj_delta,
-    __nv_bfloat16 *__restrict__ proj_merged) {
-    constexpr int COLS = 32, STRIDE = Sizes::STRIDE;
-    const int i = threadIdx.x * 4;
+static __device__ __forceinline__ void narrow_linear_input_grad_add_body(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ proj_merged) {
+    constexpr int COLS = Sizes::COLS, MASTER_STRIDE = 4, WEIGHT_STRIDE = Sizes::WEIGHT_STRIDE;
+    const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
-    const Vec<float, 4> proj_delta_v = load_vec<4>(proj_delta + i);
-    Vec<__nv_bfloat16, 4> proj_merged_v;
+    const float dy_0 = master[row * MASTER_STRIDE + 0];
+    const float dy_1 = master[row * MASTER_STRIDE + 1];
+    const float dy_2 = master[row * MASTER_STRIDE + 2];
+    const float dy_3 = master[row * MASTER_STRIDE + 3];
+    const Vec<float, 8> weight_0_v = load_vec<8>(weight_master + col);
+    const Vec<float, 8> weight_1_v = load_vec<8>(weight_master + 1 * COLS + col);
+    const Vec<float, 8> weight_2_v = load_vec<8>(weight_master + 2 * COLS + col);
+    const Vec<float, 8> weight_3_v = load_vec<8>(weight_master + 3 * COLS + col);
+    const Vec<__nv_bfloat16, 8> weight_v = load_vec<8>(weight + row * WEIGHT_STRIDE + col);
+    Vec<__nv_bfloat16, 8> proj_merged_v;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        proj_merged_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + proj_delta_v[j]);
+    for (int j = 0; j < 8; j++) {
+        const float sum_0 = dy_0 * weight_0_v[j];
+        const float sum_1 = fmaf(dy_1, weight_1_v[j], sum_0);
+        const float sum_2 = fmaf(dy_2, weight_2_v[j], sum_1);
+        const float sum_3 = fmaf(dy_3, weight_3_v[j], sum_2);
+        proj_merged_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + sum_3 * 4.0f);
     }
     store_vec(proj_merged + i, proj_merged_v);
 }
 
-/* add over [32, 32]
- * from adapter.r; 2.00 KiB DRAM, 8.00 KiB issued, 1.02 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) add_32x32(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_q_proj_delta,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
+/* narrow_linear_input_grad, add over [32, 32]
+ * from adapter.r; 3.00 KiB DRAM, 22.0 KiB issued, 9.22 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(128) narrow_linear_input_grad_add_32x32(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
     struct Sizes {
-        enum { STRIDE = 56 };
+        enum { COLS = 32, WEIGHT_STRIDE = 56 };
     };
-    add_body<Sizes>(weight, self_attn_q_proj_delta, self_attn_q_proj_merged);
+    narrow_linear_input_grad_add_body<Sizes>(master, weight_master, weight,
+        self_attn_q_proj_merged);
 }
 
-/* add over [16, 32]
- * from adapter.r; 1.00 KiB DRAM, 4.00 KiB issued, 512 FLOP per launch */
-extern "C" __global__ void __launch_bounds__(128) add_16x32(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_k_proj_delta,
-    __nv_bfloat16 *__restrict__ self_attn_k_proj_merged) {
+/* narrow_linear_input_grad, add over [16, 32]
+ * from adapter.r; 1.75 KiB DRAM, 11.0 KiB issued, 4.61 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(64) narrow_linear_input_grad_add_16x32(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ self_attn_k_proj_merged) {
     struct Sizes {
-        enum { STRIDE = 56 };
+        enum { COLS = 32, WEIGHT_STRIDE = 56 };
     };
-    add_body<Sizes>(weight, self_attn_k_proj_delta, self_attn_k_proj_merged);
+    narrow_linear_input_grad_add_body<Sizes>(master, weight_master, weight,
+        self_attn_k_proj_merged);
 }
 
-/* add over [32, 32]
- * from adapter.r; 2.00 KiB DRAM, 8.00 KiB issued, 1.02 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) add_32x32_from_rows_of_40(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_o_proj_delta,
-    __nv_bfloat16 *__restrict__ self_attn_o_proj_merged) {
+/* narrow_linear_input_grad, add over [32, 32]
+ * from adapter.r; 3.00 KiB DRAM, 22.0 KiB issued, 9.22 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(128)
+narrow_linear_input_grad_add_32x32_from_rows_of_40(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ self_attn_o_proj_merged) {
     struct Sizes {
-        enum { STRIDE = 40 };
+        enum { COLS = 32, WEIGHT_STRIDE = 40 };
     };
-    add_body<Sizes>(weight, self_attn_o_proj_delta, self_attn_o_proj_merged);
+    narrow_linear_input_grad_add_body<Sizes>(master, weight_master, weight,
+        self_attn_o_proj_merged);
 }
 
-/* add: the body of 2 kernels. */
-template <class Sizes>
-static __device__ __forceinline__ void add_body_2(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ proj_delta,
-    __nv_bfloat16 *__restrict__ proj_merged) {
-    constexpr int COLS = Sizes::COLS, STRIDE = Sizes::STRIDE, THREADS = 256, ELEMENTS = 1536;
-    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
-    if (i >= ELEMENTS)
-        return;
-    const int row = i / COLS, col = i % COLS;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
-    const Vec<float, 4> proj_delta_v = load_vec<4>(proj_delta + i);
-    Vec<__nv_bfloat16, 4> proj_merged_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        proj_merged_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + proj_delta_v[j]);
-    }
-    store_vec(proj_merged + i, proj_merged_v);
+/* narrow_linear_input_grad, add over [48, 32]
+ * from adapter.r; 4.25 KiB DRAM, 33.0 KiB issued, 13.8 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(192) narrow_linear_input_grad_add_48x32(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ gate_proj_merged) {
+    struct Sizes {
+        enum { COLS = 32, WEIGHT_STRIDE = 48 };
+    };
+    narrow_linear_input_grad_add_body<Sizes>(master, weight_master, weight, gate_proj_merged);
 }
 
-/* add over [48, 32]
- * from adapter.r; 3.00 KiB DRAM, 12.0 KiB issued, 1.54 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) add_48x32(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ gate_proj_delta,
-    __nv_bfloat16 *__restrict__ gate_proj_merged) {
+/* narrow_linear_input_grad, add over [32, 48]
+ * from adapter.r; 4.25 KiB DRAM, 33.0 KiB issued, 13.8 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(192) narrow_linear_input_grad_add_32x48(
+    const float *__restrict__ master, const float *__restrict__ weight_master,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ down_proj_merged) {
     struct Sizes {
-        enum { COLS = 32, STRIDE = 48 };
+        enum { COLS = 48, WEIGHT_STRIDE = 56 };
     };
-    add_body_2<Sizes>(weight, gate_proj_delta, gate_proj_merged);
-}
-
-/* add over [32, 48]
- * from adapter.r; 3.00 KiB DRAM, 12.0 KiB issued, 1.54 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) add_32x48(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ down_proj_delta,
-    __nv_bfloat16 *__restrict__ down_proj_merged) {
-    struct Sizes {
-        enum { COLS = 48, STRIDE = 56 };
-    };
-    add_body_2<Sizes>(weight, down_proj_delta, down_proj_merged);
+    narrow_linear_input_grad_add_body<Sizes>(master, weight_master, weight, down_proj_merged);
 }

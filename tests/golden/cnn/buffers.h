@@ -53,9 +53,9 @@
 #define MAX_POOL1_ARGMAX 56320ul /* u8 [100, 12], micro_step until max_pool1.grad */
 #define DROPOUT1 0ul /* f32 [100, 12], micro_step until fc1, side fc1.weight.grad */
 #define FC1_BIASED 57600ul /* f32 [4, 16], micro_step until relu2 */
-#define RELU2 9728ul /* f32 [4, 16], micro_step until fc2, side fc2.weight.grad */
-#define FC2_BIASED 4864ul /* f32 [4, 6], micro_step until loss.rows */
-#define LOSS_ROWS 10496ul /* f32 [4, 1], micro_step until loss.rows, side loss */
+#define RELU2 57856ul /* f32 [4, 16], micro_step until fc2.weight.grad */
+#define FC2_BIASED 57600ul /* f32 [4, 6], micro_step until loss.rows */
+#define LOSS_ROWS 10240ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [576, 1], evaluate until conv1 */
 #define EVALUATE_RELU1 0ul /* f32 [400, 8], evaluate until conv2 */
 #define EVALUATE_MAX_POOL1 12800ul /* f32 [100, 12], evaluate until fc1 */
@@ -65,9 +65,9 @@
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], evaluate until loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], evaluate until top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], evaluate until top5 */
-#define FC2_BIASED_GRAD 10240ul /* f32 [4, 6], micro_step until relu2.grad, side fc2.weight.grad */
-#define RELU2_GRAD 4864ul /* f32 [4, 16], micro_step until fc1.biased.grad */
-#define FC1_BIASED_GRAD 9984ul /* f32 [4, 16], micro_step until flatten1.grad,
+#define FC2_BIASED_GRAD 9984ul /* f32 [4, 6], micro_step until fc2.weight.grad,
+    side fc2.bias.grad */
+#define FC1_BIASED_GRAD 9728ul /* f32 [4, 16], micro_step until flatten1.grad,
     side fc1.weight.grad */
 #define FLATTEN1_GRAD 4864ul /* f32 [4, 300], micro_step until max_pool1.grad */
 #define CONV2_BIASED_GRAD 24320ul /* f32 [400, 12], micro_step until relu1.grad,
@@ -77,7 +77,7 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until sgd */
 #define RATES_LR 256ul /* f32 [1], update until sgd */
-#define RELU2_MASK 5120ul /* u8 [4, 4], micro_step until fc1.biased.grad */
+#define RELU2_MASK 4864ul /* u8 [4, 4], micro_step until fc2.weight.grad */
 #define CONV2_WEIGHT_GRAD_PARTIAL 0ul /* f32 [7, 864], micro_step side conv2.weight.grad */
 #define CONV1_WEIGHT_GRAD_PARTIAL 71424ul /* f32 [7, 72], micro_step until conv1.weight.grad */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
@@ -101,7 +101,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 26,
+    MICRO_STEP_OUTPUTS = 25,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 12,
 };

@@ -113,98 +113,94 @@
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 94208ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 88064ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 143360ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 141312ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 98304ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN 92160ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 153088ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 150528ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 81920ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 75776ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 102400ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 96256ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 153856ul /* f32 [32, 1],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 151296ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 8192ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 14336ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT 20480ul /* f32 [32, 48],
-    micro_step until model.layers.0.mlp.down_proj.u,
-    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 106496ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL 100352ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 110592ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 104448ul /* f32 [32, 32],
     micro_step until model.layers.1.self_attn.v_proj,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 154112ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 151552ul /* f32 [32, 1],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 145408ul /* f32 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 143360ul /* f32 [32, 16],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN 114688ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN 108544ul /* f32 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 153344ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 150784ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 88064ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 81920ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 118784ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 112640ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 154368ul /* f32 [32, 1],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 151808ul /* f32 [32, 1],
     micro_step until model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ 26624ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_UP_PROJ 32768ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_ACT 38912ul /* f32 [32, 48],
-    micro_step until model.layers.1.mlp.down_proj.u,
-    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 88064ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 81920ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 122880ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL 116736ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 126976ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 120832ul /* f32 [32, 32],
     micro_step until model.layers.2.self_attn.v_proj,
     side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 154624ul /* f32 [32, 1],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 152064ul /* f32 [32, 1],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 147456ul /* f32 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 145408ul /* f32 [32, 16],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN 131072ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_SELF_ATTN 124928ul /* f32 [32, 32],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 153600ul /* f32 [32, 2],
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 151040ul /* f32 [32, 2],
     micro_step until model.layers.2.self_attn.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
     micro_step until model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 135168ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 129024ul /* f32 [32, 32],
     micro_step until model.layers.2.attn_residual.grad */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32],
     micro_step until model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 154880ul /* f32 [32, 1],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 152320ul /* f32 [32, 1],
     micro_step until model.layers.2.attn_residual.grad */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ 45056ul /* f32 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_MLP_UP_PROJ 51200ul /* f32 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_MLP_ACT 57344ul /* f32 [32, 48],
-    micro_step until model.layers.2.mlp.down_proj.u,
-    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* f32 [32, 32],
+    micro_step until model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 63488ul /* f32 [32, 32],
     micro_step until model.layers.2.mlp_residual */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 63488ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_MLP_RESIDUAL 133120ul /* f32 [32, 32],
     micro_step until model.layers.2.mlp_residual.grad */
-#define MODEL_NORM 67584ul /* f32 [32, 32], micro_step until lm_head */
-#define MODEL_NORM_RSTD 152576ul /* f32 [32, 1],
-    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_NORM 137216ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 67584ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
 #define LM_HEAD 0ul /* f32 [32, 64], micro_step until model.norm.grad */
-#define LOSS_ROWS 155136ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define LOSS_ROWS 152576ul /* f32 [32, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 10240ul /* f32 [32, 32],
@@ -280,22 +276,22 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 149504ul /* f32 [32, 4],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 147456ul /* f32 [32, 4],
     micro_step until model.layers.0.self_attn.q_proj.lora_B,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 150016ul /* f32 [32, 4],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 147968ul /* f32 [32, 4],
     micro_step until model.layers.0.mlp.down_proj.lora_B,
     side model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 150528ul /* f32 [32, 4],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 148480ul /* f32 [32, 4],
     micro_step until model.layers.1.self_attn.q_proj.lora_B,
     side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 151040ul /* f32 [32, 4],
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 148992ul /* f32 [32, 4],
     micro_step until model.layers.1.mlp.down_proj.lora_B,
     side model.layers.1.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 149504ul /* f32 [32, 4],
     micro_step until model.layers.2.self_attn.q_proj.lora_B,
     side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 152064ul /* f32 [32, 4],
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 150016ul /* f32 [32, 4],
     micro_step until model.layers.2.mlp.down_proj.lora_B,
     side model.layers.2.mlp.down_proj.lora_B.weight.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4],
@@ -310,121 +306,106 @@
     evaluate until model.layers.2.self_attn.q_proj.lora_B */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4],
     evaluate until model.layers.2.mlp.down_proj.lora_B */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.0.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 0ul /* f32 [32, 32],
     merge until model.layers.0.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.0.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 0ul /* f32 [32, 48],
     merge until model.layers.0.mlp.down_proj.export */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.1.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 0ul /* f32 [32, 32],
     merge until model.layers.1.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.1.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 0ul /* f32 [32, 48],
     merge until model.layers.1.mlp.down_proj.export */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
-    merge until model.layers.2.self_attn.q_proj.merged */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 0ul /* f32 [32, 32],
     merge until model.layers.2.self_attn.q_proj.export */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
-    merge until model.layers.2.mlp.down_proj.merged */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 0ul /* f32 [32, 48],
     merge until model.layers.2.mlp.down_proj.export */
-#define MODEL_NORM_GRAD 67584ul /* f32 [32, 32],
+#define MODEL_NORM_GRAD 63488ul /* f32 [32, 32],
     micro_step until model.layers.2.mlp_residual.grad */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 139264ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 137216ul /* f32 [32, 32],
     micro_step until model.layers.2.attn_residual.grad,
     side model.layers.2.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U_GRAD 152576ul /* f32 [32, 4],
-    micro_step until model.layers.2.mlp.act.grad,
-    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U_GRAD 6144ul /* f32 [32, 4],
+    micro_step until model.layers.2.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 63488ul /* f32 [32, 48],
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 57344ul /* f32 [32, 48],
     micro_step until model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 69632ul /* f32 [32, 48],
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 63488ul /* f32 [32, 48],
     micro_step until model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 133120ul /* f32 [32, 32],
     micro_step until model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 45056ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 69632ul /* f32 [32, 16],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 49152ul /* f32 [32, 16],
     micro_step until model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 71680ul /* f32 [32, 2],
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 4096ul /* f32 [32, 2],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 81920ul /* f32 [32, 32],
     micro_step until model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U_GRAD 147456ul /* f32 [32, 4],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U_GRAD 6144ul /* f32 [32, 4],
     micro_step until model.layers.2.input_layernorm.grad,
     side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 88064ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 63488ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual.grad,
     side model.layers.1.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD 147968ul /* f32 [32, 4],
-    micro_step until model.layers.1.mlp.act.grad,
-    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD 6656ul /* f32 [32, 4],
+    micro_step until model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 45056ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 38912ul /* f32 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 51200ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 45056ul /* f32 [32, 48],
     micro_step until model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 122880ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 116736ul /* f32 [32, 32],
     micro_step until model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 0ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 81920ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 4096ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 92160ul /* f32 [32, 16],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 67584ul /* f32 [32, 16],
     micro_step until model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 148480ul /* f32 [32, 2],
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 6656ul /* f32 [32, 2],
     micro_step until model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 4096ul /* f32 [32, 32],
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 75776ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD 148480ul /* f32 [32, 4],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD 6656ul /* f32 [32, 4],
     micro_step until model.layers.1.input_layernorm.grad,
     side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 81920ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 108544ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 148992ul /* f32 [32, 4],
-    micro_step until model.layers.0.mlp.act.grad,
-    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 7168ul /* f32 [32, 4],
+    micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 26624ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 20480ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 32768ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 26624ul /* f32 [32, 48],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 106496ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 100352ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 131072ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 112640ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 135168ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 116736ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 139264ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 75776ul /* f32 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 141312ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 77824ul /* f32 [32, 16],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 86528ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 68096ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 131072ul /* f32 [32, 32],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 112640ul /* f32 [32, 32],
     micro_step until model.layers.0.self_attn.q_proj.u.grad,
     side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 86016ul /* f32 [32, 4],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 67584ul /* f32 [32, 4],
     micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
 #define RATES_LR 256ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2_SQRT 768ul /* f32 [1], update until adamw */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 75776ul /* f32 [32, 48],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 69632ul /* f32 [32, 48],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
@@ -434,18 +415,18 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 81920ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 75776ul /* f32 [32, 48],
     micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 88064ul /* f32 [32, 48],
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 81920ul /* f32 [32, 48],
     micro_step until model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 63488ul /* f32 [32, 48],
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 51200ul /* f32 [32, 48],
     micro_step until model.layers.2.input_layernorm.grad,
     side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 69632ul /* f32 [32, 48],
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 57344ul /* f32 [32, 48],
     micro_step until model.layers.1.input_layernorm.grad,
     side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
@@ -478,12 +459,11 @@
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], i = 0 to 2 */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
-    81920ul, 88064ul, 0ul};
+    75776ul, 81920ul, 0ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
     model_layers_self_attn_o_proj_at[i] /* f32 [32, 32], i = 0 to 2 */
-static const size_t model_layers_mlp_residual_at[3] = {
-    106496ul, 122880ul, 63488ul};
-#define MODEL_LAYERS_MLP_RESIDUAL(i) model_layers_mlp_residual_at[i] /* f32 [32, 32], i = 0 to 2 */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) \
+    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
@@ -499,7 +479,7 @@ static const size_t model_layers_post_attention_layernorm_at[3] = {
 #define MODEL_LAYERS_MLP_ACT(i) \
     (MODEL_LAYERS_0_MLP_ACT + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
 static const size_t model_layers_mlp_down_proj_at[3] = {
-    0ul, 88064ul, 0ul};
+    0ul, 81920ul, 63488ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
     model_layers_mlp_down_proj_at[i] /* f32 [32, 32], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
@@ -507,33 +487,27 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], i = 1 to 2 */
 static const size_t model_layers_mlp_residual_grad_at[3] = {
-    81920ul, 88064ul, 139264ul};
+    108544ul, 63488ul, 137216ul};
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     model_layers_mlp_residual_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
-static const size_t model_layers_mlp_down_proj_u_grad_at[3] = {
-    148992ul, 147968ul, 152576ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
-    model_layers_mlp_down_proj_u_grad_at[i] /* f32 [32, 4], i = 0 to 2 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD - (i) * 512ul) /* f32 [32, 4], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
     (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
     (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 18432ul) /* f32 [32, 48], i = 0 to 2 */
-static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
-    106496ul, 122880ul, 0ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    model_layers_post_attention_layernorm_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD + (i) * 16384ul) /* f32 [32, 32], i = 0 to 2 */
 static const size_t model_layers_attn_residual_grad_at[3] = {
-    131072ul, 0ul, 4096ul};
+    112640ul, 81920ul, 45056ul};
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
     model_layers_attn_residual_grad_at[i] /* f32 [32, 32], i = 0 to 2 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16], row stride 48, i = 0 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 76800ul) /* f32 [32, 2], i = 1 to 2 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 2560ul) /* f32 [32, 2], i = 1 to 2 */
 /* f32 [32, 32], row stride 48, i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - ((i) - 1) * 6144ul)
@@ -541,12 +515,13 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 6144ul)
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 22528ul) /* f32 [32, 16], i = 1 to 2 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 18432ul) /* f32 [32, 16], i = 1 to 2 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 4096ul) /* f32 [32, 32], i = 1 to 2 */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 6144ul) /* f32 [32, 32], i = 1 to 2 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4], i = 1 to 2 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD - ((i) - 1) * 512ul) /* f32 [32, 4], i = 1 to 2 */
 #define MODEL_LAYERS_MLP_ACT_GRAD MODEL_LAYERS_0_MLP_ACT_GRAD /* f32 [32, 48], one for 0 to 2 */
+#define MODEL_LAYERS_SELF_ATTN_GRAD MODEL_LAYERS_1_SELF_ATTN_GRAD /* f32 [32, 32], one for 1 to 2 */
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM /* f32 [32, 32], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ \
@@ -582,12 +557,8 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ /* f32 [32, 32], one for 0 to 2 */
 #define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U /* f32 [32, 4], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA /* f32 [32, 32], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED /* f32 [32, 32], one for 0 to 2 */
-#define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA \
-    MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA /* f32 [32, 48], one for 0 to 2 */
 #define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED \
     MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED /* f32 [32, 48], one for 0 to 2 */
 
@@ -614,7 +585,7 @@ enum {
     MICRO_STEP_OUTPUTS = 135,
     UPDATE_OUTPUTS = 15,
     EVALUATE_OUTPUTS = 61,
-    MERGE_OUTPUTS = 12,
+    MERGE_OUTPUTS = 6,
 };
 
 extern const RtParam params[PARAMS];

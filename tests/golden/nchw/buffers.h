@@ -57,9 +57,9 @@
 #define MAX_POOL1 64000ul /* f32 [4, 12, 25], micro_step until fc1, side fc1.weight.grad */
 #define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], micro_step until conv2.biased.grad */
 #define FC1_BIASED 51200ul /* f32 [4, 16], micro_step until relu2 */
-#define RELU2 36864ul /* f32 [4, 16], micro_step until fc2, side fc2.weight.grad */
-#define FC2_BIASED 37120ul /* f32 [4, 6], micro_step until loss.rows */
-#define LOSS_ROWS 38144ul /* f32 [4, 1], micro_step until loss.rows, side loss */
+#define RELU2 51456ul /* f32 [4, 16], micro_step until fc2.weight.grad */
+#define FC2_BIASED 51200ul /* f32 [4, 6], micro_step until loss.rows */
+#define LOSS_ROWS 37888ul /* f32 [4, 1], micro_step until loss.rows, side loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], evaluate until conv1 */
 #define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], evaluate until conv1.biased */
 #define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], evaluate until conv2 */
@@ -72,9 +72,9 @@
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], evaluate until loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], evaluate until top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], evaluate until top5 */
-#define FC2_BIASED_GRAD 37888ul /* f32 [4, 6], micro_step until relu2.grad, side fc2.weight.grad */
-#define RELU2_GRAD 37120ul /* f32 [4, 16], micro_step until fc1.biased.grad */
-#define FC1_BIASED_GRAD 37376ul /* f32 [4, 16], micro_step until flatten1.grad,
+#define FC2_BIASED_GRAD 37632ul /* f32 [4, 6], micro_step until fc2.weight.grad,
+    side fc2.bias.grad */
+#define FC1_BIASED_GRAD 36864ul /* f32 [4, 16], micro_step until flatten1.grad,
     side fc1.weight.grad */
 #define FLATTEN1_GRAD 51200ul /* f32 [4, 300], micro_step until conv2.biased.grad */
 #define CONV2_BIASED_GRAD 0ul /* f32 [4, 12, 100], micro_step until relu1.grad,
@@ -84,10 +84,10 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
 #define CLIP_FACTOR 0ul /* f32 [1], update until sgd */
 #define RATES_LR 256ul /* f32 [1], update until sgd */
-#define RELU2_MASK 37632ul /* u8 [4, 4], micro_step until fc1.biased.grad */
+#define RELU2_MASK 38144ul /* u8 [4, 4], micro_step until fc2.weight.grad */
 #define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], micro_step until conv2.biased.grad,
     side conv2.bias.grad */
-#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], micro_step until conv1.biased.grad,
+#define CONV1_BIAS_GRAD_PARTIAL 37376ul /* f32 [32, 1], micro_step until conv1.biased.grad,
     side conv1.bias.grad */
 #define CONV2_WEIGHT_GRAD_PARTIAL 32000ul /* f32 [7, 96], micro_step side conv2.weight.grad */
 #define CONV1_WEIGHT_GRAD_PARTIAL 34816ul /* f32 [7, 72], micro_step until conv1.weight.grad */
@@ -111,7 +111,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 32,
+    MICRO_STEP_OUTPUTS = 31,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 15,
 };

@@ -56,22 +56,20 @@
 #define LAYERS_0_RELU 2048ul /* bf16 [8, 64], micro_step until layers.1.weight.grad */
 #define LAYERS_1_BIASED 1024ul /* bf16 [8, 64], micro_step until layers.1.relu */
 #define LAYERS_1_RELU 3072ul /* bf16 [8, 64], micro_step until layers.2.weight.grad */
-#define LAYERS_2_BIASED 1024ul /* bf16 [8, 10], micro_step until loss.rows */
-#define LOSS_ROWS 1280ul /* f32 [8, 1], micro_step until loss */
+#define LAYERS_2_BIASED 4096ul /* bf16 [8, 10], micro_step until loss.rows */
+#define LOSS_ROWS 1024ul /* f32 [8, 1], micro_step until loss */
 #define EVALUATE_IMAGES 0ul /* bf16 [512, 1], evaluate until layers.0 */
 #define EVALUATE_LAYERS_0_BIASED 1024ul /* bf16 [8, 64], evaluate until layers.0.relu */
 #define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], evaluate until layers.1 */
 #define EVALUATE_LAYERS_1_BIASED 1024ul /* bf16 [8, 64], evaluate until layers.1.relu */
-#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], evaluate until layers.2 */
-#define EVALUATE_LAYERS_2_BIASED 1024ul /* bf16 [8, 10], evaluate until loss.rows */
-#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], evaluate until loss */
-#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], evaluate until top1 */
-#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], evaluate until top5 */
-#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], micro_step until layers.1.relu.grad */
-#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.1.biased.grad */
-#define LAYERS_1_BIASED_GRAD 3072ul /* bf16 [8, 64], micro_step until layers.0.relu.grad */
-#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */
-#define LAYERS_0_BIASED_GRAD 2048ul /* bf16 [8, 64], micro_step until layers.0.weight.grad */
+#define EVALUATE_LAYERS_2_BIASED 0ul /* bf16 [8, 10], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 256ul /* f32 [8, 1], evaluate until loss */
+#define EVALUATE_HITS_TOP1 512ul /* f32 [8, 1], evaluate until top1 */
+#define EVALUATE_HITS_TOP5 768ul /* f32 [8, 1], evaluate until top5 */
+#define LAYERS_2_BIASED_GRAD 4352ul /* bf16 [8, 10], micro_step until layers.2.weight.grad */
+#define LAYERS_1_BIASED_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.0.relu.grad */
+#define LAYERS_0_RELU_GRAD 2048ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */
+#define LAYERS_0_BIASED_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.0.weight.grad */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], update until grad_norm.squared */
 #define GRAD_NORM_SQUARED 4096ul /* f32 [1], update until clip_factor */
 #define CLIP_FACTOR 12288ul /* f32 [1], update until adamw */
@@ -79,8 +77,7 @@
 #define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2_SQRT 13056ul /* f32 [1], update until adamw */
 #define TRAINED_PIECE 0ul /* bf16 [6, 1024], update until layers.all_gather */
-#define LAYERS_0_RELU_MASK 4352ul /* u8 [8, 8], micro_step until layers.0.biased.grad */
-#define LAYERS_1_RELU_MASK 4608ul /* u8 [8, 8], micro_step until layers.1.biased.grad */
+#define LAYERS_0_RELU_MASK 4608ul /* u8 [8, 8], micro_step until layers.0.biased.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -99,9 +96,9 @@
 enum {
     PARAMS = 6,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 24,
+    MICRO_STEP_OUTPUTS = 22,
     UPDATE_OUTPUTS = 18,
-    EVALUATE_OUTPUTS = 12,
+    EVALUATE_OUTPUTS = 11,
 };
 
 extern const RtParam params[PARAMS];

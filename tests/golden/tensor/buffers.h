@@ -75,16 +75,16 @@
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
-#define SCRATCH_BYTES 8446464ul
+#define SCRATCH_BYTES 8439552ul
 
 /* A buffer lives until the last launch that uses it, named as in program.c's
  * comments, and until the last one on another stream than compute. */
 #define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 55296ul /* f32 [32, 8],
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 49152ul /* f32 [32, 8],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN 53248ul /* f32 [32, 16],
+#define MODEL_LAYERS_0_SELF_ATTN 47104ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 57344ul /* f32 [32, 2],
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 50176ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 10240ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual */
@@ -92,7 +92,7 @@
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 18432ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 57600ul /* f32 [32, 1],
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 50432ul /* f32 [32, 1],
     micro_step until model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 34816ul /* f32 [32, 24],
     micro_step until model.layers.0.mlp.act.grad */
@@ -101,9 +101,9 @@
 #define MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_NORM 10240ul /* f32 [32, 32], micro_step until lm_head */
-#define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_NORM_RSTD 50688ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
 #define LM_HEAD 18432ul /* f32 [32, 32], micro_step until model.norm.grad */
-#define LOSS_ROWS_LSE 57088ul /* f32 [32, 1], micro_step until lm_head.grad */
+#define LOSS_ROWS_LSE 10752ul /* f32 [32, 1], micro_step until lm_head.grad */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
     evaluate until model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8],
@@ -130,23 +130,19 @@
     micro_step until model.layers.0.self_attn.v_proj.u,
     side model.layers.0.self_attn.v_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24],
-    micro_step until model.layers.0.mlp.down_proj.u,
-    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+    micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_NORM_GRAD 10240ul /* f32 [32, 32],
     micro_step until model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 18432ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad,
     side model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 56320ul /* f32 [32, 8],
-    micro_step until model.layers.0.mlp.down_proj.lora_dropout.grad,
-    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24],
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 9216ul /* f32 [32, 8],
+    micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 6144ul /* f32 [32, 24],
     micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 9216ul /* f32 [32, 24],
-    micro_step until model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 10240ul /* f32 [32, 24],
     micro_step until model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 24],
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 40960ul /* f32 [32, 24],
     micro_step until model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32],
     micro_step until model.layers.0.attn_residual.grad */
@@ -154,14 +150,15 @@
     micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 53248ul /* f32 [32, 8],
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 47104ul /* f32 [32, 8],
     micro_step side model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 54272ul /* f32 [32, 8],
-    micro_step side model.layers.0.self_attn.v_proj.u.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 48128ul /* f32 [32, 8],
+    micro_step side model.layers.0.self_attn.v_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 37888ul /* f32 [32, 2],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 34816ul /* f32 [32, 16],
-    micro_step until model.layers.0.self_attn.q_proj.u.grad */
+    micro_step until model.layers.0.self_attn.q_proj.u.grad,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 30720ul /* f32 [32, 8],
     micro_step side model.layers.0.self_attn.v_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 36864ul /* f32 [32, 8],
@@ -174,15 +171,15 @@
 #define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], update until adamw */
 #define RATES_BIAS_CORRECTION2_SQRT 5120ul /* f32 [1], update until adamw */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48],
-    micro_step until model.layers.0.self_attn.q_proj.lora_B.weight.grad,
-    side model.layers.0.self_attn.v_proj.lora_B.weight.grad */
+    micro_step until model.layers.0.self_attn.q_v_proj.y,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24],
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 44032ul /* f32 [32, 24],
     micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
@@ -218,10 +215,10 @@
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32],
     evaluate until model.layers.0.mlp_residual */
-#define LOSS_ROWS_PART_LSE 56576ul /* f32 [32, 1], micro_step until loss.rows.part.lse */
-#define LOSS_ROWS_PART_TARGET 57088ul /* f32 [32, 1], micro_step until loss.rows.part.target */
-#define LOSS_ROWS_PART_LSE_ALL 56320ul /* f32 [64, 1], micro_step until loss.rows */
-#define LOSS_ROWS_PART_TARGET_ALL 56576ul /* f32 [64, 1], micro_step until loss.rows */
+#define LOSS_ROWS_PART_LSE 10496ul /* f32 [32, 1], micro_step until loss.rows.part.lse */
+#define LOSS_ROWS_PART_TARGET 10752ul /* f32 [32, 1], micro_step until loss.rows.part.target */
+#define LOSS_ROWS_PART_LSE_ALL 10240ul /* f32 [64, 1], micro_step until loss.rows */
+#define LOSS_ROWS_PART_TARGET_ALL 10496ul /* f32 [64, 1], micro_step until loss.rows */
 #define EVALUATE_LOSS_ROWS_PART_LSE 256ul /* f32 [32, 1], evaluate until loss.rows.part.lse */
 #define EVALUATE_LOSS_ROWS_PART_TARGET 512ul /* f32 [32, 1], evaluate until loss.rows.part.target */
 #define EVALUATE_LOSS_ROWS_PART_LSE_ALL 0ul /* f32 [64, 1], evaluate until loss.rows */
@@ -238,9 +235,9 @@
 #define FIRST_ROW 1024ul /* i32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 57856ul
+#define GEMM_WORKSPACE 50944ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
-#define GEMM_SIDE_WORKSPACE 4252160ul
+#define GEMM_SIDE_WORKSPACE 4245248ul
 
 /* ---- tables of values.c ---- */
 
@@ -248,7 +245,7 @@ enum {
     PARAMS = 18,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 8,
-    MICRO_STEP_OUTPUTS = 62,
+    MICRO_STEP_OUTPUTS = 61,
     UPDATE_OUTPUTS = 24,
     EVALUATE_OUTPUTS = 27,
 };

@@ -1,4 +1,4 @@
-/* The 31 kernels of tensor.
+/* The 33 kernels of tensor.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -705,31 +705,99 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     mlp_residual_grad[row * COLS + col] = model_norm_rstd_row * off_xhat;
 }
 
-/* dropout over [32, 24]
- * from adapter.lora_dropout; 4 bytes DRAM, 9.75 KiB issued, 1.54 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
-    const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
+/* narrow_linear_weight_grad, narrow_linear_input_grad, dropout over [32, 24]
+ * from adapter.r; 4 bytes DRAM, 49.2 KiB issued, 25.3 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(252, 2)
+narrow_linear_weight_grad_narrow_linear_input_grad_dropout_32x24(
+    const float *__restrict__ lora_dropout, const float *__restrict__ down_proj_u_grad,
+    const float *__restrict__ weight, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
-    const int *__restrict__ group_rank, float *__restrict__ mlp_act_grad, uint32_t stream) {
-    constexpr int COLS = 24, ALL_COLS = 48;
+    const int *__restrict__ group_rank, float *__restrict__ weight_grad,
+    float *__restrict__ mlp_act_grad, uint32_t stream) {
+    constexpr int COLS = 24, ROWS_PER_WORKER = 32, LANES = 6, ALL_COLS = 48, PARTS = 42,
+        STRIDE = 8, THREADS = 252;
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
-    const int i = threadIdx.x * 4;
-    const int row = i / COLS, col = i % COLS;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 4;
+    Vec<float, 4> total_0 = {};
+    Vec<float, 4> total_1 = {};
+    Vec<float, 4> total_2 = {};
+    Vec<float, 4> total_3 = {};
+    Vec<float, 4> total_4 = {};
+    Vec<float, 4> total_5 = {};
+    Vec<float, 4> total_6 = {};
+    Vec<float, 4> total_7 = {};
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
     const int group_rank_value = group_rank[0];
-    const int64_t row_start =
-        static_cast<int64_t>(first_row_value + row) * ALL_COLS + group_rank_value * COLS;
-    const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
-    const Vec<float, 4> uniform =
-        philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
-    Vec<float, 4> mlp_act_grad_v;
+    const Vec<float, 4> weight_0_v = load_vec<4>(weight + col);
+    const Vec<float, 4> weight_1_v = load_vec<4>(weight + 1 * COLS + col);
+    const Vec<float, 4> weight_2_v = load_vec<4>(weight + 2 * COLS + col);
+    const Vec<float, 4> weight_3_v = load_vec<4>(weight + 3 * COLS + col);
+    const Vec<float, 4> weight_4_v = load_vec<4>(weight + 4 * COLS + col);
+    const Vec<float, 4> weight_5_v = load_vec<4>(weight + 5 * COLS + col);
+    const Vec<float, 4> weight_6_v = load_vec<4>(weight + 6 * COLS + col);
+    const Vec<float, 4> weight_7_v = load_vec<4>(weight + 7 * COLS + col);
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = down_proj_u_grad[row * STRIDE + 0];
+        const float dy_1 = down_proj_u_grad[row * STRIDE + 1];
+        const float dy_2 = down_proj_u_grad[row * STRIDE + 2];
+        const float dy_3 = down_proj_u_grad[row * STRIDE + 3];
+        const float dy_4 = down_proj_u_grad[row * STRIDE + 4];
+        const float dy_5 = down_proj_u_grad[row * STRIDE + 5];
+        const float dy_6 = down_proj_u_grad[row * STRIDE + 6];
+        const float dy_7 = down_proj_u_grad[row * STRIDE + 7];
+        const int64_t row_start =
+            static_cast<int64_t>(first_row_value + row) * ALL_COLS + group_rank_value * COLS;
+        const Vec<float, 4> lora_dropout_v = load_vec<4>(lora_dropout + row * COLS + col);
+        const Vec<float, 4> uniform =
+            philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
+        Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        mlp_act_grad_v[j] = uniform[j] > DROP_RATE ? lora_dropout_grad_v[j] * KEPT_SCALE : 0.0f;
+        for (int j = 0; j < 4; j++) {
+            total_0[j] = fmaf(dy_0, lora_dropout_v[j], total_0[j]);
+            total_1[j] = fmaf(dy_1, lora_dropout_v[j], total_1[j]);
+            total_2[j] = fmaf(dy_2, lora_dropout_v[j], total_2[j]);
+            total_3[j] = fmaf(dy_3, lora_dropout_v[j], total_3[j]);
+            total_4[j] = fmaf(dy_4, lora_dropout_v[j], total_4[j]);
+            total_5[j] = fmaf(dy_5, lora_dropout_v[j], total_5[j]);
+            total_6[j] = fmaf(dy_6, lora_dropout_v[j], total_6[j]);
+            total_7[j] = fmaf(dy_7, lora_dropout_v[j], total_7[j]);
+            const float sum_0 = dy_0 * weight_0_v[j];
+            const float sum_1 = fmaf(dy_1, weight_1_v[j], sum_0);
+            const float sum_2 = fmaf(dy_2, weight_2_v[j], sum_1);
+            const float sum_3 = fmaf(dy_3, weight_3_v[j], sum_2);
+            const float sum_4 = fmaf(dy_4, weight_4_v[j], sum_3);
+            const float sum_5 = fmaf(dy_5, weight_5_v[j], sum_4);
+            const float sum_6 = fmaf(dy_6, weight_6_v[j], sum_5);
+            const float sum_7 = fmaf(dy_7, weight_7_v[j], sum_6);
+            mlp_act_grad_v[j] = uniform[j] > DROP_RATE ? sum_7 * KEPT_SCALE : 0.0f;
+        }
+        store_vec(mlp_act_grad + row * COLS + col, mlp_act_grad_v);
     }
-    store_vec(mlp_act_grad + i, mlp_act_grad_v);
+    SHARED Vec<float, 4> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    total_4 = sum_of_parts<PARTS, LANES>(sums, total_4);
+    total_5 = sum_of_parts<PARTS, LANES>(sums, total_5);
+    total_6 = sum_of_parts<PARTS, LANES>(sums, total_6);
+    total_7 = sum_of_parts<PARTS, LANES>(sums, total_7);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+    store_vec(weight_grad + worker * COLS + 4 * COLS + col, convert_vec<float>(total_4));
+    store_vec(weight_grad + worker * COLS + 5 * COLS + col, convert_vec<float>(total_5));
+    store_vec(weight_grad + worker * COLS + 6 * COLS + col, convert_vec<float>(total_6));
+    store_vec(weight_grad + worker * COLS + 7 * COLS + col, convert_vec<float>(total_7));
 }
 
 /* swiglu_grad over [32, 24]
@@ -967,6 +1035,155 @@ attention_backward_kv_rope_16x2x8(
     if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);
+}
+
+/* narrow_linear_weight_grad, narrow_linear_input_grad over [32, 8]
+ * from adapter.r; 0 bytes DRAM, 36.2 KiB issued, 8.45 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256, 2)
+narrow_linear_weight_grad_narrow_linear_input_grad_32x8(
+    const float *__restrict__ self_attn_v_proj_u, const float *__restrict__ self_attn_grad_v,
+    const float *__restrict__ weight, float *__restrict__ weight_grad,
+    float *__restrict__ v_proj_u_grad) {
+    constexpr int COLS = 8, ROWS_PER_WORKER = 32, LANES = 2, PARTS = 128, STRIDE = 48,
+        THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 4;
+    Vec<float, 4> total_0 = {};
+    Vec<float, 4> total_1 = {};
+    Vec<float, 4> total_2 = {};
+    Vec<float, 4> total_3 = {};
+    Vec<float, 4> total_4 = {};
+    Vec<float, 4> total_5 = {};
+    Vec<float, 4> total_6 = {};
+    Vec<float, 4> total_7 = {};
+    const Vec<float, 4> weight_0_v = load_vec<4>(weight + col);
+    const Vec<float, 4> weight_1_v = load_vec<4>(weight + 1 * COLS + col);
+    const Vec<float, 4> weight_2_v = load_vec<4>(weight + 2 * COLS + col);
+    const Vec<float, 4> weight_3_v = load_vec<4>(weight + 3 * COLS + col);
+    const Vec<float, 4> weight_4_v = load_vec<4>(weight + 4 * COLS + col);
+    const Vec<float, 4> weight_5_v = load_vec<4>(weight + 5 * COLS + col);
+    const Vec<float, 4> weight_6_v = load_vec<4>(weight + 6 * COLS + col);
+    const Vec<float, 4> weight_7_v = load_vec<4>(weight + 7 * COLS + col);
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = self_attn_grad_v[row * COLS + 0];
+        const float dy_1 = self_attn_grad_v[row * COLS + 1];
+        const float dy_2 = self_attn_grad_v[row * COLS + 2];
+        const float dy_3 = self_attn_grad_v[row * COLS + 3];
+        const float dy_4 = self_attn_grad_v[row * COLS + 4];
+        const float dy_5 = self_attn_grad_v[row * COLS + 5];
+        const float dy_6 = self_attn_grad_v[row * COLS + 6];
+        const float dy_7 = self_attn_grad_v[row * COLS + 7];
+        const Vec<float, 4> self_attn_v_proj_u_v =
+            load_vec<4>(self_attn_v_proj_u + row * STRIDE + col);
+        Vec<float, 4> v_proj_u_grad_v;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float t = self_attn_v_proj_u_v[j] * 2.0f;
+            total_0[j] = fmaf(dy_0, t, total_0[j]);
+            total_1[j] = fmaf(dy_1, t, total_1[j]);
+            total_2[j] = fmaf(dy_2, t, total_2[j]);
+            total_3[j] = fmaf(dy_3, t, total_3[j]);
+            total_4[j] = fmaf(dy_4, t, total_4[j]);
+            total_5[j] = fmaf(dy_5, t, total_5[j]);
+            total_6[j] = fmaf(dy_6, t, total_6[j]);
+            total_7[j] = fmaf(dy_7, t, total_7[j]);
+            const float sum_0 = dy_0 * weight_0_v[j];
+            const float sum_1 = fmaf(dy_1, weight_1_v[j], sum_0);
+            const float sum_2 = fmaf(dy_2, weight_2_v[j], sum_1);
+            const float sum_3 = fmaf(dy_3, weight_3_v[j], sum_2);
+            const float sum_4 = fmaf(dy_4, weight_4_v[j], sum_3);
+            const float sum_5 = fmaf(dy_5, weight_5_v[j], sum_4);
+            const float sum_6 = fmaf(dy_6, weight_6_v[j], sum_5);
+            const float sum_7 = fmaf(dy_7, weight_7_v[j], sum_6);
+            v_proj_u_grad_v[j] = sum_7 * 2.0f;
+        }
+        store_vec(v_proj_u_grad + row * COLS + col, v_proj_u_grad_v);
+    }
+    SHARED Vec<float, 4> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    total_4 = sum_of_parts<PARTS, LANES>(sums, total_4);
+    total_5 = sum_of_parts<PARTS, LANES>(sums, total_5);
+    total_6 = sum_of_parts<PARTS, LANES>(sums, total_6);
+    total_7 = sum_of_parts<PARTS, LANES>(sums, total_7);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+    store_vec(weight_grad + worker * COLS + 4 * COLS + col, convert_vec<float>(total_4));
+    store_vec(weight_grad + worker * COLS + 5 * COLS + col, convert_vec<float>(total_5));
+    store_vec(weight_grad + worker * COLS + 6 * COLS + col, convert_vec<float>(total_6));
+    store_vec(weight_grad + worker * COLS + 7 * COLS + col, convert_vec<float>(total_7));
+}
+
+/* narrow_linear_weight_grad over [32, 32]
+ * from adapter.r; 0 bytes DRAM, 13.0 KiB issued, 16.4 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256, 2) narrow_linear_weight_grad_32x32(
+    const float *__restrict__ lora_dropout, const float *__restrict__ v_proj_u_grad,
+    float *__restrict__ weight_grad) {
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 8, PARTS = 32, STRIDE = 8,
+        THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 4;
+    Vec<float, 4> total_0 = {};
+    Vec<float, 4> total_1 = {};
+    Vec<float, 4> total_2 = {};
+    Vec<float, 4> total_3 = {};
+    Vec<float, 4> total_4 = {};
+    Vec<float, 4> total_5 = {};
+    Vec<float, 4> total_6 = {};
+    Vec<float, 4> total_7 = {};
+#pragma unroll 4
+    for (int row = first + part; row < end; row += PARTS) {
+        const float dy_0 = v_proj_u_grad[row * STRIDE + 0];
+        const float dy_1 = v_proj_u_grad[row * STRIDE + 1];
+        const float dy_2 = v_proj_u_grad[row * STRIDE + 2];
+        const float dy_3 = v_proj_u_grad[row * STRIDE + 3];
+        const float dy_4 = v_proj_u_grad[row * STRIDE + 4];
+        const float dy_5 = v_proj_u_grad[row * STRIDE + 5];
+        const float dy_6 = v_proj_u_grad[row * STRIDE + 6];
+        const float dy_7 = v_proj_u_grad[row * STRIDE + 7];
+        const Vec<float, 4> lora_dropout_v = load_vec<4>(lora_dropout + row * COLS + col);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            total_0[j] = fmaf(dy_0, lora_dropout_v[j], total_0[j]);
+            total_1[j] = fmaf(dy_1, lora_dropout_v[j], total_1[j]);
+            total_2[j] = fmaf(dy_2, lora_dropout_v[j], total_2[j]);
+            total_3[j] = fmaf(dy_3, lora_dropout_v[j], total_3[j]);
+            total_4[j] = fmaf(dy_4, lora_dropout_v[j], total_4[j]);
+            total_5[j] = fmaf(dy_5, lora_dropout_v[j], total_5[j]);
+            total_6[j] = fmaf(dy_6, lora_dropout_v[j], total_6[j]);
+            total_7[j] = fmaf(dy_7, lora_dropout_v[j], total_7[j]);
+        }
+    }
+    SHARED Vec<float, 4> sums[THREADS];
+    total_0 = sum_of_parts<PARTS, LANES>(sums, total_0);
+    total_1 = sum_of_parts<PARTS, LANES>(sums, total_1);
+    total_2 = sum_of_parts<PARTS, LANES>(sums, total_2);
+    total_3 = sum_of_parts<PARTS, LANES>(sums, total_3);
+    total_4 = sum_of_parts<PARTS, LANES>(sums, total_4);
+    total_5 = sum_of_parts<PARTS, LANES>(sums, total_5);
+    total_6 = sum_of_parts<PARTS, LANES>(sums, total_6);
+    total_7 = sum_of_parts<PARTS, LANES>(sums, total_7);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total_0));
+    store_vec(weight_grad + worker * COLS + COLS + col, convert_vec<float>(total_1));
+    store_vec(weight_grad + worker * COLS + 2 * COLS + col, convert_vec<float>(total_2));
+    store_vec(weight_grad + worker * COLS + 3 * COLS + col, convert_vec<float>(total_3));
+    store_vec(weight_grad + worker * COLS + 4 * COLS + col, convert_vec<float>(total_4));
+    store_vec(weight_grad + worker * COLS + 5 * COLS + col, convert_vec<float>(total_5));
+    store_vec(weight_grad + worker * COLS + 6 * COLS + col, convert_vec<float>(total_6));
+    store_vec(weight_grad + worker * COLS + 7 * COLS + col, convert_vec<float>(total_7));
 }
 
 /* sum_squares over [3, 1024]
