@@ -45,9 +45,11 @@ void expand_narrow_linear(const Op *op, Body *body) {
     for (int i = 0; i < (int)value_cols(op->out[0]); i++) {
         int w = load_weight(body, op->in[1], i);
         int sum = step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, x, w));
-        sum = scaled(op, body, step_called(body, sum, "sum_%d", i));
+        step_hinted(body, sum, arena_printf(body->arena, "sum_%d", i));
+        sum = scaled(op, body, sum);
         if (op->in_count == 3) {
             int bias = step_load_mapped(body, op->in[2], -1, COL_AT, i);
+            step_called(body, bias, "bias_%d", i);
             sum = step_binary(body, STEP_ADD, sum, bias);
         }
         step_store_mapped(body, op->out[0], COL_AT, i, sum);
