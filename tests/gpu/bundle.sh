@@ -9,6 +9,7 @@
 #     bundle.tar.xz        the following, which these unpack; programs share most of their contents
 #     programs/NAME        run, kernel_check, launch_times, kernels.cu, kernels.cubin (sm_90a), kernels.sim
 #     sim, tests/oracle    the simulated device; weights, data and PyTorch's numbers
+#     lib, tests/pictures  what reads JPEG files; such files
 #     specs                specs of the image models that the peers train
 
 set -eu
@@ -99,10 +100,16 @@ for width in 64 128; do
     checked head$width.no_wgmma tests/gpu/specs/head$width.toml compile.wgmma=false
 done
 
-checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16
-checked pools tests/sim/pools.toml precision.dtype=bf16
-checked depthwise tests/sim/depthwise.toml precision.dtype=bf16
-checked in_backward tests/golden/in_backward.toml optimizer.state=int8
+checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16 training.steps=4
+checked pools tests/sim/pools.toml precision.dtype=bf16 training.steps=4
+checked depthwise tests/sim/depthwise.toml precision.dtype=bf16 training.steps=4
+checked in_backward tests/golden/in_backward.toml optimizer.state=int8 training.steps=4
+
+# JPEG files, and the library that reads them, which the machine may not have.
+tests/gpu/pictures.sh $out $work/libruntime.a $work
+data=$out
+checked pictures tests/gpu/specs/pictures.toml
+data=.
 
 # Steps with collectives over NCCL communicators of one rank.
 while read -r case strategy settings; do
@@ -181,8 +188,8 @@ python3 $out/bench_images.py --programs $work/data >$work/images.list
 data=$work/data
 listed $work/images.list
 
-tar -C $out -cJf $out/bundle.tar.xz sim tests specs compare programs
-rm -r $out/programs $out/sim $out/tests $out/specs $out/compare
+tar -C $out -cJf $out/bundle.tar.xz sim lib tests specs compare programs
+rm -r $out/programs $out/sim $out/lib $out/tests $out/specs $out/compare
 for entry in "check-gpu check_gpu.py" "bench bench_lora.py" "bench-images bench_images.py" \
     "bench-tuning bench_tuning.py"; do
     file=$out/${entry% *}

@@ -8,7 +8,8 @@ no new test starts. With --jobs, what measures time or memory runs first, alone,
 tests at a time: most of their time goes into the simulated device, on the CPU. --keep DIR keeps the
 profile's files.
 
-1. steps      loss, logits, gradients, new weights and ten losses match PyTorch's recorded numbers
+1. steps      loss, logits, gradients, new weights and ten losses match PyTorch's recorded numbers; of
+              programs that have none, inputs and losses match those on the simulated device
 2. memory     memory that a Llama 3.2 1B run takes, compared with its plan
 3. times      each matrix product's time in a step, and for image models each kernel's, compared with the plan
 4. profile    each kernel's time by CUPTI, compared with the plan
@@ -23,6 +24,7 @@ profile's files.
 import argparse
 import csv
 import json
+import math
 import os
 import re
 import shutil
@@ -38,6 +40,7 @@ from machine import (
     finish,
     need_gpu,
     read_report,
+    read_tensors,
     run_program,
     work_folder,
     write_tokens,
@@ -139,6 +142,43 @@ def check_step(gpu, program, folder, what="step", prefix=()):
     return code == 0
 
 
+INPUTS = ("input_ids", "labels", "pixels", "boxes")
+NEAR = {"loss": 0.01, "grad_norm": 0.05}  # of the host's figure, in 16 bits too
+
+
+def is_near(column, device, host):
+    a, b = float(device), float(host)
+    return math.isfinite(a) and abs(a - b) <= NEAR[column] * abs(b)
+
+
+def differences(device, host):
+    """Lines about what differs between two runs: inputs of the first step, figures of all steps."""
+    lines, tensors = [], [read_tensors(out / "dump.safetensors") for out in (device, host)]
+    lines += [f"{name} differ" for name in INPUTS if tensors[0].get(name) != tensors[1].get(name)]
+    for file in ("loss.csv", "eval.csv"):
+        rows = [list(csv.DictReader((out / file).open(newline=""))) for out in (device, host)]
+        if len(rows[0]) != len(rows[1]) or not rows[0]:
+            lines.append(f"{file}: {len(rows[0])} rows, {len(rows[1])} on the host")
+        for a, b in zip(*rows):
+            far = [name for name in b if name in NEAR and not is_near(name, a[name], b[name])]
+            lines += [f"{file}, step {b['step']}: {name} {a[name]}, on the host {b[name]}" for name in far]
+    return lines
+
+
+def check_host(gpu, program, folder):
+    """All steps of a program, in its graphs, beside the same on the simulated device."""
+    outs, logs, codes = [folder / "device", folder / "host"], "", []
+    for out, device in zip(outs, ("cuda", "sim")):
+        out.mkdir()
+        options = ["--dump", out / "dump.safetensors", "--out", out]
+        code, output = run_program(gpu, program, options, BUNDLE, device=device)
+        codes.append(code)
+        logs += output
+    lines = differences(*outs) if codes == [0, 0] else logs.splitlines()
+    judge(f"steps of {program} beside the host", not lines and codes == [0, 0], "\n".join(lines))
+    return not lines and codes == [0, 0]
+
+
 def check_one_rank(gpu, program, folder):
     """The step, and that its collectives were made: a group of one rank needs none for its numbers."""
     if check_step(gpu, program, folder, "step, with collectives over one rank,"):
@@ -149,10 +189,11 @@ def check_one_rank(gpu, program, folder):
 
 def check_repeats(gpu, program, folder):
     losses, logs = [], ""
+    steps = ["--steps", 10] if start_options(program) else []
     for attempt in ("first", "second"):
         out = folder / attempt
         code, output = run_program(
-            gpu, program, [*start_options(program), "--steps", 10, "--out", out], BUNDLE
+            gpu, program, [*start_options(program), "--out", out, *steps], BUNDLE
         )
         logs += output
         losses.append((out / "loss.csv").read_bytes() if code == 0 else None)
@@ -330,7 +371,8 @@ def jobs_of(only):
     """Checks and their programs, the most informative first."""
     programs = [p for p in checked_programs() if only in p]
     recorded = [p for p in programs if start_options(p)]
-    jobs = [(check_step, p) for p in recorded]
+    others = [p for p in programs if p not in recorded]
+    jobs = [(check_step, p) for p in recorded] + [(check_host, p) for p in others]
     llama = [(check_memory, "llama"), (check_products, "llama")]
     llama += [(check_profile, p.name) for p in sorted(PROGRAMS.glob("profile*"))]
     jobs += [(check, p) for check, p in llama if only in p]
@@ -341,7 +383,8 @@ def jobs_of(only):
     jobs += [(check_one_rank, p) for p in one_rank if only in p]
     jobs += [(check_jit, p) for p in ["demo.bf16"] if p in programs]
     jobs += [(check_tuned, p) for p in ["demo.bf16", "llama"] if only in p]
-    jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]
+    repeated = [p for p in recorded if p.startswith("demo") or p.endswith("bf16")]
+    jobs += [(check_repeats, p) for p in [*repeated, *others]]
     jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
     return jobs
 
@@ -363,7 +406,7 @@ def run_in_turn(gpu, jobs, minutes):
     while jobs:
         check, program = job = jobs.pop(0)
         passed = run_job(gpu, job, minutes)
-        if check is check_step and not passed:
+        if check in (check_step, check_host) and not passed:
             jobs.remove((check_kernels, program))
             jobs.insert(0, (check_kernels, program))
 

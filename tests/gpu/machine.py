@@ -41,25 +41,39 @@ def finish(command, folder, environment, limit_s):
         return TIMED_OUT, process.communicate()[0] + f"\nended after {limit_s} s"
 
 
-def environment(gpu):
+def environment(gpu, device="cuda"):
     """A program's environment. Cubins are for Hopper; on other GPUs NVRTC compiles at start. CUDA's
-    libraries may come from this Python's packages."""
-    variables = dict(os.environ, GPUOPT_DEVICE="cuda", GPUOPT_SIM_DIR=str(BUNDLE / "sim"))
+    libraries may come from this Python's packages, and what reads JPEG files from the bundle."""
+    variables = dict(os.environ, GPUOPT_DEVICE=device, GPUOPT_SIM_DIR=str(BUNDLE / "sim"))
     variables.setdefault("VIRTUAL_ENV", sys.prefix)
-    if gpu["compute_cap"] != "9.0":
+    folders = [variables.get("LD_LIBRARY_PATH"), str(BUNDLE / "lib")]
+    variables["LD_LIBRARY_PATH"] = ":".join(filter(None, folders))
+    if device == "sim":
+        variables.pop("GPUOPT_JIT", None)
+    elif gpu["compute_cap"] != "9.0":
         variables["GPUOPT_JIT"] = "1"
     return variables
 
 
-def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=180):
-    """Runs a program of the bundle in `folder`; returns its exit code and output."""
+def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=180, device="cuda"):
+    """Runs a program of the bundle in `folder`; returns its exit code and output. `device`: "cuda", or
+    "sim" for the simulated one."""
     return finish(
-        [*prefix, PROGRAMS / name / executable, *options], folder, environment(gpu), limit_s
+        [*prefix, PROGRAMS / name / executable, *options], folder, environment(gpu, device), limit_s
     )
 
 
 def read_report(out):
     return json.loads((Path(out) / "report.json").read_text())
+
+
+def read_tensors(path):
+    """The bytes of each tensor in a safetensors file, by name."""
+    file = Path(path).read_bytes()
+    begin = 8 + int.from_bytes(file[:8], "little")
+    rows = json.loads(file[8:begin])
+    places = {name: row["data_offsets"] for name, row in rows.items() if name != "__metadata__"}
+    return {name: file[begin + first : begin + end] for name, (first, end) in places.items()}
 
 
 def work_folder():

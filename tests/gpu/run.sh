@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests the parts of check-gpu that need no GPU. Without a GPU it fails immediately. kernel_check, with
 # the simulated device on both sides and kernels from NVRTC's stand-in on one, passes, and detects a
-# kernel that differs a little. launch_times reports the launches of a step that the plan has. ptxas
+# kernel that differs a little, also among those that make images of JPEG files. Steps on one device are
+# compared with those on another. launch_times reports the launches of a step that the plan has. ptxas
 # leaves the registers of products in flight alone, and in_flight.py detects code that does not.
 # bench-tuning's programs can be generated; tables and aims of benchmarks are right for invented
 # measurements.
@@ -70,6 +71,75 @@ check_gpu.run_together(None, [(check, "first"), *((f, n) for n in "ab" for f, n 
 assert sorted(name for name, _ in ran) == ["a", "b", "first", "plain a", "plain b"], ran
 assert [name for name, _ in ran[:3]] == ["first", "a", "b"] and all(count == 1 for _, count in ran[:3]), ran
 PYTHON
+}
+
+# A bundle with the program that reads JPEG files, by the tools that make the real one; its GPU is the
+# simulated device.
+bundle_of_pictures() {
+    bundle=$work/bundle
+    mkdir -p $bundle/programs && cp tests/gpu/*.py $bundle && ln -s "$SIM_OUT" $bundle/sim &&
+        tests/gpu/pictures.sh $bundle "$RTLIB" $work || return
+    (cd $bundle && "$OLDPWD/gpuopt-gen" "$OLDPWD/tests/gpu/specs/pictures.toml" -o programs/pictures) &&
+        make -s -C $bundle/programs/pictures &&
+        tests/gpu/link_tool.sh kernel_check $bundle/programs/pictures "$RTLIB" $bundle/programs/pictures/kernel_check
+}
+
+# What check-gpu says of the program's steps is right, and it notices other losses, norms and pixels.
+steps_beside_host() {
+    PYTHONPATH=$bundle python3 - $work/steps >$work/steps.log 2>&1 <<'PYTHON'
+import shutil
+import sys
+from pathlib import Path
+import check_gpu
+import machine
+real = machine.environment
+seen = []
+def environment(gpu, device):
+    seen.append(real(gpu, device)["GPUOPT_DEVICE"])
+    return real(gpu, "sim")
+machine.environment = environment
+gpu, folder = {"compute_cap": "8.0"}, Path(sys.argv[1]).resolve()
+folder.mkdir()
+assert (check_gpu.check_host, "pictures") in check_gpu.jobs_of("")
+assert (check_gpu.check_repeats, "pictures") in check_gpu.jobs_of("")
+assert check_gpu.check_host(gpu, "pictures", folder) and seen == ["cuda", "sim"], seen
+assert check_gpu.check_repeats(gpu, "pictures", folder) is None and check_gpu.counts["FAIL"] == 0
+names = ("loss.csv", "eval.csv", "dump.safetensors")
+def found(change, name):
+    other = folder / "other"
+    shutil.copytree(folder / "device", other, dirs_exist_ok=True)
+    (other / name).write_bytes(change((folder / "device" / name).read_bytes()))
+    return check_gpu.differences(other, folder / "host")
+def scaled(by, column):
+    def change(text):
+        rows = [line.split(",") for line in text.decode().splitlines()]
+        rows[-1][rows[0].index(column)] = str(float(rows[-1][rows[0].index(column)]) * by)
+        return "\n".join(map(",".join, rows)).encode()
+    return change
+def first_pixel(file):
+    pixels = machine.read_tensors(folder / "device" / "dump.safetensors")["pixels"]
+    at = file.index(pixels)
+    return file[:at] + bytes([file[at] ^ 1]) + file[at + 1 :]
+assert found(lambda file: file, "loss.csv") == []
+assert found(scaled(1.005, "loss"), "loss.csv") == [] and found(scaled(1.02, "grad_norm"), "loss.csv") == []
+for change, name, words in (
+    (scaled(1.02, "loss"), "loss.csv", "loss.csv, step 8: loss"),
+    (scaled(0.9, "grad_norm"), "loss.csv", "loss.csv, step 8: grad_norm"),
+    (scaled(float("nan"), "loss"), "eval.csv", "eval.csv, step 8: loss nan"),
+    (lambda text: text[: text.rindex(b"\n", 0, -1)], "loss.csv", "7 rows, 8 on the host"),
+    (first_pixel, "dump.safetensors", "pixels differ"),
+):
+    lines = found(change, name)
+    assert len(lines) == 1 and words in lines[0], (words, lines)
+PYTHON
+}
+
+# kernel_pictures LOG: the kernels of the bundle, beside themselves. They make pixels of some files, and the
+# host those of the others.
+kernel_pictures() {
+    (cd $bundle && GPUOPT_JIT=1 programs/pictures/kernel_check --out "$OLDPWD/$work/kernels") >$work/"$1" 2>&1
+    code=$?
+    grep -q 'the host decodes it, and others like it' $work/"$1" && return $code
 }
 
 # make check-gpu and make bench build nothing without a GPU.
@@ -157,6 +227,21 @@ report $? "the launches of a step have times" $work/times.log
 
 times_table
 report $? "measured launches beside planned ones" $work/table.log
+
+bundle_of_pictures >$work/bundle.log 2>&1
+report $? "the bundle's JPEG files and their program" $work/bundle.log
+
+steps_beside_host
+report $? "steps beside the host's" $work/steps.log
+
+kernel_pictures pictures.log && grep -q '^ok picture_planes.* difference 0$' $work/pictures.log &&
+    [ "$(grep -c '^ok picture_fit.* difference 0$' $work/pictures.log)" -eq 2 ]
+report $? "kernels of pictures agree with themselves" $work/pictures.log
+
+sed -i 's|x\[6\]) \* 4433|x[6]) * 4434|' $bundle/programs/pictures/kernels.cu
+kernel_pictures other_pictures.log
+[ $? -eq 1 ] && grep -q '^FAIL picture_planes' $work/other_pictures.log && grep -q '^ok picture_fit' $work/other_pictures.log
+report $? "a kernel of pictures that differs is named" $work/other_pictures.log
 
 kernel_check same.log
 report $? "kernels agree with themselves" $work/same.log
