@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 enum { MAX_NAMES = 512, MAX_ARGUMENTS = 64 };
+enum { WHOLE_THAT_AGREE = 2000 }; /* for each whole number that may differ, where one may */
 
 typedef struct {
     const char *name;
@@ -127,8 +128,22 @@ static size_t offset_of(const RtProgram *program, RtAt at) {
     return offset;
 }
 
-static void compare(const RtProgram *program, const RtOutput *output, bool of_library,
+static bool is_whole(RtDtype dtype) { return dtype >= RT_I64; }
+
+/* How many whole numbers of a launch's output may differ. If it also writes floats that matrix
+ * instructions may have made, one of these rounds another way now and then, so that another place of a
+ * window is the largest. */
+static int64_t may_differ(const RtProgram *program, const RtOutput *outputs, int count, int64_t elements) {
+    bool plain = !strcmp(program->precision, "fp32") || !strcmp(program->precision, "fp64");
+    bool floats = false;
+    for (int i = 0; i < count; i++)
+        floats |= !is_whole(outputs[i].dtype);
+    return floats && !plain ? elements / WHOLE_THAT_AGREE : 0;
+}
+
+static void compare(const RtProgram *program, const RtOutput *output, bool of_library, int64_t allowed,
                     Result *result) {
+    int64_t differing = 0;
     const unsigned char *device = check.after + offset_of(program, output->at);
     const unsigned char *host = check.mine + offset_of(program, output->at);
     double largest = 0, worst = 0;
@@ -138,9 +153,12 @@ static void compare(const RtProgram *program, const RtOutput *output, bool of_li
             double a = rt_get(output->dtype, device, i), b = rt_get(output->dtype, host, i);
             double difference = isnan(a) && isnan(b) ? 0 : a == b ? 0 : fabs(a - b);
             largest = fmax(largest, fabs(b));
+            differing += difference != 0;
             worst = difference <= worst ? worst : difference; /* a NaN stays */
         }
     }
+    if (is_whole(output->dtype) && differing <= allowed)
+        return;
     double error = worst == 0 ? 0 : worst / fmax(largest, 1e-30);
     if (!(error <= result->error))
         result->error = error;
@@ -185,8 +203,12 @@ static void judge(Rt *rt, const char *name, bool of_library) {
     Result *result = result_of(name);
     result->launches++;
     download(rt, check.mine);
-    for (int i = 0; i < count; i++)
-        compare(rt->program, &entry->outputs[first + i], of_library, result);
+    for (int i = 0; i < count; i++) {
+        const RtOutput *output = &entry->outputs[first + i];
+        int64_t elements = output->rows * output->cols;
+        compare(rt->program, output, of_library,
+                may_differ(rt->program, entry->outputs + first, count, elements), result);
+    }
     compare_rest(rt->program, entry->outputs + first, count, result);
 }
 
