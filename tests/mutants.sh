@@ -310,6 +310,10 @@ mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->end = launch;' 'life->end = launch - 1;' $oracle demo
+mutant grid_beyond_cudas_limit gen/plan/check.c \
+    'launch->grid[d] > most[d]' 'launch->grid[d] > INT32_MAX' build/unit/test_memory
+mutant pairs_beyond_the_grid gen/plan/attention_kernels.c \
+    'g->batch > MOST_GRID_Y' 'g->batch > 2 * MOST_GRID_Y' tests/error/run.sh
 mutant launches_of_an_op_unordered gen/plan/check.c \
     '!is_before(c, span->last, launch)' 'false' build/unit/test_memory
 mutant streams_taken_for_one gen/plan/memory.c \

@@ -5,6 +5,7 @@
  *            the part of STATE that all of them have
  *   inputs   the entries that a process runs around its cards' micro-steps read no batch, since
  *            they are captured once for all slots
+ *   grids    CUDA can launch every kernel: its grid, the threads of a block and their shared memory
  *   order    if an op depends on another (it reads what that op writes, or overwrites what that op
  *            reads or writes), its launch begins after the other's has ended
  *   bytes    the launches of an entry are replayed over the bytes of SCRATCH: each byte records its
@@ -498,6 +499,26 @@ static void check_run(Check *c, bool ends_step) {
         check_bytes(c);
 }
 
+/* CUDA's limits. The simulated device knows them too, but sees only what runs. A kernel's own shared memory
+ * is the compiler's to check. */
+static void check_grids(Check *c) {
+    enum { MOST_THREADS = 1024, MOST_SHARED = 227 << 10 };
+    static const int64_t most[] = {INT32_MAX, 65535, 65535};
+    for (int i = 0; i < c->entry->launch_count; i++) {
+        const Launch *launch = &c->entry->launches[i];
+        if (launch->kind != LAUNCH_KERNEL)
+            continue;
+        const Kernel *k = &c->plan->kernels[launch->index];
+        if (k->threads < 1 || k->threads > MOST_THREADS || k->shared_bytes > MOST_SHARED)
+            FAULT(c, "%s has %d threads and %lld bytes of shared memory", k->name, k->threads,
+                  (long long)k->shared_bytes);
+        for (int d = 0; d < 3; d++)
+            if (launch->grid[d] < 1 || launch->grid[d] > most[d])
+                FAULT(c, "%s: launch %d of %s has %lld blocks along axis %d of its grid", c->entry->name,
+                      i, k->name, (long long)launch->grid[d], d);
+    }
+}
+
 static bool is_always_whole(const PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         if (entry->launches[i].ends_step)
@@ -523,6 +544,7 @@ const char *plan_find_fault(const Plan *plan) {
         c.graph = &plan->program->entry[e];
         c.entry = &plan->entry[e];
         check_inputs(&c, (Entry)e);
+        check_grids(&c);
         if (!c.fault)
             check_run(&c, true);
         if (!c.fault && !is_always_whole(c.entry))

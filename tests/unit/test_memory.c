@@ -31,7 +31,11 @@ static int teardown(void **state) {
 static Plan *new_plan(void) {
     Program *program = program_new(&arena);
     program->real = program->activation = DT_F32;
-    return plan_new(program, NULL, NULL);
+    Plan *plan = plan_new(program, NULL, NULL);
+    plan->kernels = arena_array(&arena, 1, sizeof *plan->kernels);
+    plan->kernels[0] = (Kernel){.name = "add", .threads = 64};
+    plan->kernel_count = plan->kernel_capacity = 1;
+    return plan;
 }
 
 static Value *matrix(Plan *plan, const char *name, Role role, int64_t rows) {
@@ -69,6 +73,7 @@ static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c)
                                                     .read = {true, true},
                                                     .written = {0, 0, true},
                                                     .arg_count = 3,
+                                                    .grid = {1, 1, 1},
                                                     .ops = ops,
                                                     .op_count = 1,
                                                     .stream = stream,
@@ -411,6 +416,31 @@ static void test_product_in_place(void **state) {
     assert_fault(plan, "over its own");
 }
 
+static void test_grids_that_cannot_be_launched(void **state) {
+    (void)state;
+    static const int64_t most[] = {INT32_MAX, 65535, 65535};
+    Chain x = chain();
+    for (int d = 0; d < 3; d++) {
+        int64_t *blocks = &launch(x.plan, 2)->grid[d];
+        *blocks = most[d];
+        assert_right(x.plan);
+        *blocks = most[d] + 1;
+        assert_fault(x.plan, "launch 2 of add has");
+        *blocks = 0;
+        assert_fault(x.plan, "launch 2 of add has");
+        *blocks = 1;
+    }
+    Kernel *kernel = &x.plan->kernels[0];
+    *kernel = (Kernel){.name = "add", .threads = 1024, .shared_bytes = 227 << 10};
+    assert_right(x.plan);
+    kernel->shared_bytes++;
+    assert_fault(x.plan, "add has 1024 threads and 232449 bytes");
+    *kernel = (Kernel){.name = "add", .threads = 1025};
+    assert_fault(x.plan, "add has 1025 threads");
+    kernel->threads = 0;
+    assert_fault(x.plan, "add has 0 threads");
+}
+
 static void test_workspace_is_nobody_elses(void **state) {
     (void)state;
     Chain x = chain();
@@ -506,6 +536,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_partial_overlap_of_own_operand, setup, teardown),
         cmocka_unit_test_setup_teardown(test_product_in_place, setup, teardown),
         cmocka_unit_test_setup_teardown(test_workspace_is_nobody_elses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_grids_that_cannot_be_launched, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random_plans_are_right, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
