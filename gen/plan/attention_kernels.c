@@ -125,8 +125,8 @@ static void wgmma_geometry(AttentionGeometry *g) {
     g->shared_bytes += queries_bytes(g);
 }
 
-/* Only rows of 16, those of wide heads in fp64, can be too many; and samples only if a row of the batch is
- * two of them. */
+/* Only rows of 16, those of wide heads in fp64, can be too many; and samples only if a row of the
+ * batch is two of them. */
 static void check_grid(const Plan *plan, const AttentionGeometry *g) {
     if (g->batch > MOST_GRID_Y)
         user_error(spec_pos(plan->spec, KEY_training_per_device_train_batch_size),

@@ -499,8 +499,8 @@ static void check_run(Check *c, bool ends_step) {
         check_bytes(c);
 }
 
-/* CUDA's limits. The simulated device knows them too, but sees only what runs. A kernel's own shared memory
- * is the compiler's to check. */
+/* CUDA's limits. The simulated device knows them too, but sees only what runs. The shared memory that a
+ * kernel declares itself is the compiler's to check. */
 static void check_grids(Check *c) {
     enum { MOST_THREADS = 1024, MOST_SHARED = 227 << 10 };
     static const int64_t most[] = {INT32_MAX, 65535, 65535};
@@ -514,8 +514,8 @@ static void check_grids(Check *c) {
                   (long long)k->shared_bytes);
         for (int d = 0; d < 3; d++)
             if (launch->grid[d] < 1 || launch->grid[d] > most[d])
-                FAULT(c, "%s: launch %d of %s has %lld blocks along axis %d of its grid", c->entry->name,
-                      i, k->name, (long long)launch->grid[d], d);
+                FAULT(c, "%s: launch %d of %s has %lld blocks along axis %d of its grid",
+                      c->entry->name, i, k->name, (long long)launch->grid[d], d);
     }
 }
 

@@ -190,18 +190,8 @@ listed $work/images.list
 
 tar -C $out -cJf $out/bundle.tar.xz sim lib tests specs compare programs
 rm -r $out/programs $out/sim $out/lib $out/tests $out/specs $out/compare
-for entry in "check-gpu check_gpu.py" "bench bench_lora.py" "bench-images bench_images.py" \
-    "bench-tuning bench_tuning.py"; do
-    file=$out/${entry% *}
-    cat >"$file" <<END
-#!/bin/sh
-set -e
-here=\$(cd "\$(dirname "\$0")" && pwd) python=\${PYTHON:-python3}
-[ -d "\$here/programs" ] || "\$python" -m tarfile -e "\$here/bundle.tar.xz" "\$here"
-exec "\$python" "\$here/${entry#* }" "\$@"
-END
-    chmod +x "$file"
-done
+tests/gpu/launchers.sh $out check-gpu=check_gpu.py bench=bench_lora.py bench-images=bench_images.py \
+    bench-tuning=bench_tuning.py
 
 size=$(du -sm $out | cut -f1)
 echo "build/gpu: $size MiB"

@@ -73,6 +73,21 @@ assert [name for name, _ in ran[:3]] == ["first", "a", "b"] and all(count == 1 f
 PYTHON
 }
 
+# The bundle's commands unpack it once, also with a Python that cannot, and again if that was interrupted.
+unpacks() {
+    packed=$work/packed
+    mkdir -p $packed/programs && echo 'import sys; print("ran", *sys.argv[1:])' >$packed/program.py &&
+        echo whole >$packed/programs/file && tar -C $packed -cJf $packed/bundle.tar.xz programs &&
+        tests/gpu/launchers.sh $packed first=program.py other=program.py || return
+    printf '#!/bin/sh\n[ "$1" != -m ] || exit 1\nexec python3 "$@"\n' >$packed/python && chmod +x $packed/python
+    for python in python3 "$PWD/$packed/python"; do
+        echo par >$packed/programs/file && rm -f $packed/unpacked
+        [ "$(PYTHON=$python $packed/first 1 "2 3")" = "ran 1 2 3" ] && grep -q whole $packed/programs/file || return
+    done
+    echo changed >$packed/programs/file
+    [ "$($packed/other)" = ran ] && grep -q changed $packed/programs/file
+}
+
 # A bundle with the program that reads JPEG files, by the tools that make the real one; its GPU is the
 # simulated device.
 bundle_of_pictures() {
@@ -227,6 +242,9 @@ report $? "the launches of a step have times" $work/times.log
 
 times_table
 report $? "measured launches beside planned ones" $work/table.log
+
+unpacks >$work/unpacks.log 2>&1
+report $? "a bundle is unpacked" $work/unpacks.log
 
 bundle_of_pictures >$work/bundle.log 2>&1
 report $? "the bundle's JPEG files and their program" $work/bundle.log
