@@ -2,6 +2,7 @@
 # make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a Python
 # with PyTorch, transformers and PEFT. It needs nothing else: jansson and zlib are linked statically.
 #
+#     first-minutes        runs the following, what tells most first
 #     check-gpu            compares kernels with the simulated device, steps with PyTorch's numbers
 #     bench                compares Llama 3.2 1B with PyTorch and PEFT
 #     bench-images         compares image models with PyTorch and torchvision
@@ -192,6 +193,7 @@ tar -C $out -cJf $out/bundle.tar.xz sim lib tests specs compare programs
 rm -r $out/programs $out/sim $out/lib $out/tests $out/specs $out/compare
 tests/gpu/launchers.sh $out check-gpu=check_gpu.py bench=bench_lora.py bench-images=bench_images.py \
     bench-tuning=bench_tuning.py
+cp tests/gpu/first_minutes.sh $out/first-minutes
 
 size=$(du -sm $out | cut -f1)
 echo "build/gpu: $size MiB"

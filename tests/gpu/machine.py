@@ -1,6 +1,9 @@
-"""Shared by check_gpu.py and the benchmarks: the GPU, the bundle's programs, token files."""
+"""Shared by check_gpu.py and the benchmarks: the GPU, the bundle's programs, token files. Run by itself,
+prints what the machine has."""
 
 import array
+import contextlib
+import importlib
 import json
 import os
 import random
@@ -21,6 +24,22 @@ TIMED_OUT = 124
 # ---- processes -----------------------------------------------------------------------------------
 
 
+running = set()  # process groups
+
+
+def end_all(number, _):
+    """What is killed or interrupted leaves nothing on the GPU: programs are groups of their own."""
+    for group in list(running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+    os._exit(128 + number)
+
+
+def end_together():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end_all)
+
+
 def finish(command, folder, environment, limit_s):
     """Runs a command; returns its exit code and output. If it hangs, it is killed with all its children."""
     process = subprocess.Popen(
@@ -33,12 +52,15 @@ def finish(command, folder, environment, limit_s):
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    running.add(process.pid)
     try:
         output = process.communicate(timeout=limit_s)[0]
         return process.returncode, output
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return TIMED_OUT, process.communicate()[0] + f"\nended after {limit_s} s"
+    finally:
+        running.discard(process.pid)
 
 
 def environment(gpu, device="cuda"):
@@ -107,7 +129,9 @@ def nvidia_smi(fields):
 
 
 def need_gpu():
-    """The GPU's name, compute capability and driver; without a GPU, exits with a one-line error."""
+    """The GPU's name, compute capability and driver; without a GPU, exits with a one-line error. From here
+    on, programs end with this process: call it in the main thread."""
+    end_together()
     gpu = nvidia_smi(["name", "compute_cap", "driver_version"])
     if gpu is None:
         sys.exit(
@@ -182,3 +206,24 @@ def write_pairs(path, pairs, length, vocabulary, seed=0):
     ends = array.array("I", range(length, count + 1, length))
     targets = array.array("B", ([0xFE] + [0xFF] * (length // 8 - 1)) * samples)
     write_shard(path, [4, count, samples, 1], tokens, ends, targets)
+
+
+# ---- the machine -----------------------------------------------------------------------------------
+
+
+def print_machine():
+    """Prints what decides which parts of the bundle can run here."""
+    smi = smi_command(["name"])
+    print(finish(smi[:1], None, None, 30)[1] if smi else "no nvidia-smi", flush=True)
+    for tool in ("nvcc", "compute-sanitizer"):
+        print(tool, shutil.which(tool))
+    print("Python", sys.version.split()[0], "processors", os.cpu_count())
+    for name in ("torch", "transformers", "peft", "torchvision"):
+        try:
+            print(name, importlib.import_module(name).__version__, flush=True)
+        except Exception as error:  # packages fail in many ways; all mean that it cannot be used
+            print(name, repr(error), flush=True)
+
+
+if __name__ == "__main__":
+    print_machine()

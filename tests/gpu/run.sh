@@ -88,6 +88,27 @@ unpacks() {
     [ "$($packed/other)" = ran ] && grep -q changed $packed/programs/file
 }
 
+# first-minutes runs all commands of the README, in their order, also after one that fails or hangs, and
+# stops in time.
+first_minutes() {
+    first=$work/first\ minutes
+    rm -rf "$first" && mkdir -p "$first" && cp tests/gpu/first_minutes.sh "$first/first-minutes" &&
+        echo 'print("machine")' >"$first/machine.py" || return
+    for command in check-gpu bench-images bench; do
+        printf '#!/bin/sh\necho ran %s "$@"\n[ "$2" != timed ] || exit 3\n[ "$2" != profile ] || exec sleep 60\n' \
+            $command >"$first/$command"
+    done
+    sed -i 's/^take profile.log 90/take profile.log 1/' "$first/first-minutes"
+    sh "$first/first-minutes" "$first/out" >"$first/lines" || return
+    sed -n 's/^    build.gpu.\(.*[^ ]\)  *# .*/ran \1/p' tests/gpu/README.md | sed "s|OUT|$PWD/$first/out|" >"$first/wanted"
+    cat "$first/out/first.log" "$first/out/times.log" "$first/out/profile.log" "$first/out/check.log" \
+        "$first/out/images.log" "$first/out/bench.log" | cmp - "$first/wanted" &&
+        grep -qx machine "$first/out/machine.log" && [ "$(wc -l <"$first/lines")" -eq 7 ] &&
+        grep -q '^times.log: exit code 3, ' "$first/lines" && grep -q '^profile.log: exit code 124, ' "$first/lines" &&
+        [ "$(grep -c ': exit code 0, [0-9]* s: ' "$first/lines")" -eq 5 ] &&
+        sh "$first/first-minutes" "$first/none" 0 | grep -c '^skip .* 0 minutes are over$' | grep -qx 7
+}
+
 # A bundle with the program that reads JPEG files, by the tools that make the real one; its GPU is the
 # simulated device.
 bundle_of_pictures() {
@@ -155,6 +176,22 @@ kernel_pictures() {
     (cd $bundle && GPUOPT_JIT=1 programs/pictures/kernel_check --out "$OLDPWD/$work/kernels") >$work/"$1" 2>&1
     code=$?
     grep -q 'the host decodes it, and others like it' $work/"$1" && return $code
+}
+
+# A command that is killed ends the programs that it runs, which are process groups of their own.
+killed_with_its_programs() {
+    mkdir -p $work/bin
+    printf '#!/bin/sh\necho "A GPU, 9.0, 580.0"\n' >$work/bin/nvidia-smi && chmod +x $work/bin/nvidia-smi
+    for signal in TERM INT; do
+        PATH="$PWD/$work/bin:$PATH" PYTHONPATH=tests/gpu timeout --signal=$signal 2 python3 -c '
+import machine
+from concurrent.futures import ThreadPoolExecutor
+machine.need_gpu()
+with ThreadPoolExecutor(2) as pool:
+    list(pool.map(lambda i: machine.finish(["sh", "-c", "echo $$; sleep 61.%d; true" % i], ".", None, 99), (1, 2)))'
+        [ $? -eq 124 ] && sleep 1 || return
+        ! pgrep -f '^sleep 61\.[12]$' || return
+    done
 }
 
 # make check-gpu and make bench build nothing without a GPU.
@@ -225,6 +262,9 @@ registers_in_flight
 jobs_together
 report $? "--jobs runs tests together, but nothing beside measurements" $work/jobs.log
 
+killed_with_its_programs >$work/killed.log 2>&1
+report $? "a command that is killed ends its programs" $work/killed.log
+
 no_gpu_no_bundle
 report $? "without a GPU no bundle is built" $work/no_gpu.log
 
@@ -245,6 +285,9 @@ report $? "measured launches beside planned ones" $work/table.log
 
 unpacks >$work/unpacks.log 2>&1
 report $? "a bundle is unpacked" $work/unpacks.log
+
+first_minutes >$work/first_minutes.log 2>&1
+report $? "first-minutes runs the README's commands" $work/first_minutes.log
 
 bundle_of_pictures >$work/bundle.log 2>&1
 report $? "the bundle's JPEG files and their program" $work/bundle.log
