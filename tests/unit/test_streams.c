@@ -374,6 +374,8 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
         Program *program = program_new(&arena);
         program->real = program->activation = DT_F32;
         Plan *plan = plan_new(program, NULL, NULL);
+        plan->kernels = arena_array(&arena, 1, sizeof *plan->kernels);
+        plan->kernels[0] = (Kernel){.name = "relu", .threads = 32};
         const char *const names[] = {"w", "a", "g", "b", "c", "h"};
         const Role roles[] = {ROLE_FROZEN,   ROLE_ACTIVATION, ROLE_GRADIENT,
                               ROLE_GRADIENT, ROLE_ACTIVATION, ROLE_GRADIENT};
@@ -392,7 +394,7 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
                               &to, 1, (Attr){0}, (Pos){0});
             entry->launches[entry->launch_count++] =
                 (Launch){.kind = LAUNCH_KERNEL, .arg = {from, to}, .read = {true},
-                         .written = {false, true}, .arg_count = 2, .ops = op, .op_count = 1,
+                         .written = {false, true}, .arg_count = 2, .grid = {1, 1, 1}, .ops = op, .op_count = 1,
                          .stream = rows[i].stream, .wait = {rows[i].wait},
                          .wait_count = rows[i].wait >= 0, .forks = rows[i].stream > 0, .ends_step = conditional && i == 2};
         }
