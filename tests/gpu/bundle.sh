@@ -103,7 +103,7 @@ done
 
 checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16 training.steps=4
 checked pools tests/sim/pools.toml precision.dtype=bf16 training.steps=4
-checked depthwise tests/sim/depthwise.toml precision.dtype=bf16 training.steps=4
+checked depthwise tests/sim/depthwise.toml precision.dtype=bf16 training.steps=4 optimizer.lr=1e-5
 checked in_backward tests/golden/in_backward.toml optimizer.state=int8 training.steps=4
 
 # JPEG files, and the library that reads them, which the machine may not have.

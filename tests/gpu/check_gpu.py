@@ -144,14 +144,17 @@ def check_step(gpu, program, folder, what="step", prefix=()):
 
 INPUTS = ("input_ids", "labels", "pixels", "boxes")
 NEAR = {"loss": 0.01, "grad_norm": 0.05}  # of the host's figure, in 16 bits too
+# Deep models whose norms are over few images: a product that is added up in another order changes its
+# first norm by 10 %, and the second by 20 %.
+SENSITIVE = {"depthwise": 10}
 
 
-def is_near(column, device, host):
+def is_near(column, device, host, factor):
     a, b = float(device), float(host)
-    return math.isfinite(a) and abs(a - b) <= NEAR[column] * abs(b)
+    return math.isfinite(a) and abs(a - b) <= factor * NEAR[column] * abs(b)
 
 
-def differences(device, host):
+def differences(device, host, factor=1):
     """Lines about what differs between two runs: inputs of the first step, figures of all steps."""
     lines, tensors = [], [read_tensors(out / "dump.safetensors") for out in (device, host)]
     lines += [f"{name} differ" for name in INPUTS if tensors[0].get(name) != tensors[1].get(name)]
@@ -160,7 +163,7 @@ def differences(device, host):
         if len(rows[0]) != len(rows[1]) or not rows[0]:
             lines.append(f"{file}: {len(rows[0])} rows, {len(rows[1])} on the host")
         for a, b in zip(*rows):
-            far = [name for name in b if name in NEAR and not is_near(name, a[name], b[name])]
+            far = [name for name in b if name in NEAR and not is_near(name, a[name], b[name], factor)]
             lines += [f"{file}, step {b['step']}: {name} {a[name]}, on the host {b[name]}" for name in far]
     return lines
 
@@ -174,7 +177,8 @@ def check_host(gpu, program, folder):
         code, output = run_program(gpu, program, options, BUNDLE, device=device)
         codes.append(code)
         logs += output
-    lines = differences(*outs) if codes == [0, 0] else logs.splitlines()
+    factor = SENSITIVE.get(program, 1)
+    lines = differences(*outs, factor) if codes == [0, 0] else logs.splitlines()
     judge(f"steps of {program} beside the host", not lines and codes == [0, 0], "\n".join(lines))
     return not lines and codes == [0, 0]
 
@@ -385,7 +389,8 @@ def jobs_of(only):
     jobs += [(check_tuned, p) for p in ["demo.bf16", "llama"] if only in p]
     repeated = [p for p in recorded if p.startswith("demo") or p.endswith("bf16")]
     jobs += [(check_repeats, p) for p in [*repeated, *others]]
-    jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
+    sanitized = ("demo.bf16", "demo.fp32", "pictures", "depthwise")
+    jobs += [(check_sanitizer, p) for p in sanitized if p in programs]
     return jobs
 
 

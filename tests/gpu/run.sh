@@ -167,6 +167,9 @@ for change, name, words in (
 ):
     lines = found(change, name)
     assert len(lines) == 1 and words in lines[0], (words, lines)
+assert len(check_gpu.differences(folder / "other", folder / "host", 10)) == 1
+found(scaled(1.05, "loss"), "loss.csv")
+assert check_gpu.differences(folder / "other", folder / "host", 10) == []
 PYTHON
 }
 
