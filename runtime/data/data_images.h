@@ -111,7 +111,7 @@ Box box_draw(const RtImages *shape, uint64_t key);
 /* ---- slots (data_coefficients.c) -------------------------------------------------------------- */
 
 /* A slot is RtImages.slot_bytes, SLOT_HEAD of which are the head; kernels of programs read it
- * (gen/templates/picture_slots.cuh). SLOT_SAMPLES is followed by a raw image, SLOT_COEFFICIENTS by
+ * (gen/templates/pictures.cu). SLOT_SAMPLES is followed by a raw image, SLOT_COEFFICIENTS by
  * int16 [blocks][8][8], quantised, plane by plane; a plane is blocks of 8 x 8, line by line, as many as
  * its samples touch. */
 enum { SLOT_HEAD = 512, SLOT_PLANES = 3, SLOT_TAPS = 64 };
