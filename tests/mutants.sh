@@ -310,6 +310,12 @@ mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->end = launch;' 'life->end = launch - 1;' $oracle demo
+mutant whole_numbers_never_compared tests/gpu/kernel_check.c \
+    'if (is_whole(output->dtype) && differing <= allowed)' 'if (is_whole(output->dtype))' tests/gpu/run.sh
+mutant pixels_never_compared tests/gpu/check_gpu.py \
+    'INPUTS = ("input_ids", "labels", "pixels", "boxes")' 'INPUTS = ("input_ids", "labels")' tests/gpu/run.sh
+mutant programs_outlive_a_killed_command tests/gpu/machine.py \
+    '            os.killpg(group, signal.SIGKILL)' '            pass' tests/gpu/run.sh
 mutant grid_beyond_cudas_limit gen/plan/check.c \
     'launch->grid[d] > most[d]' 'launch->grid[d] > INT32_MAX' build/unit/test_memory
 mutant pairs_beyond_the_grid gen/plan/attention_kernels.c \
