@@ -50,6 +50,7 @@ NO_WGMMA = "compile.wgmma=false"
 NO_MASKS = "compile.relu_masks=false"
 PREFETCH = "compile.prefetch_rows=true"
 ROWS_APART = "compile.thread_rows=false"
+NO_NARROW = "compile.narrow_linears=false"
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -80,6 +81,7 @@ class Work:
         if (self.family, self.dtype, self.feed) == ("cnn", "bf16", "device") and self.batch < 1024:
             yield f"{OURS}, one stream", f"{self.name}.one_stream", [ONE_STREAM]
             yield f"{OURS}, programmatic launch", f"{self.name}.programmatic", [PROGRAMMATIC]
+            yield f"{OURS}, no narrow linears", f"{self.name}.no_narrow", [NO_NARROW]
         if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["cnn", "resnet50"]:
             yield f"{OURS}, no wgmma", f"{self.name}.no_wgmma", [NO_WGMMA]
         if (self.family, self.feed) == ("resnet50", "device"):
