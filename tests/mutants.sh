@@ -662,6 +662,13 @@ mutant broken_pictures_not_counted runtime/data/data_folder.c \
 
 mutant tables_called_unknown gen/spec/keys.c \
     'if (is_table(name, strlen(name))) {' 'if (false) {' tests/error/run.sh
+mutant rows_of_pairs_counted_once gen/spec/check_tensor.c \
+    'rows = spec_micro_batch_tokens(spec);' \
+    'rows = spec->training.seq_len * spec->training.per_device_train_batch_size;' tests/dist/run.sh pairs_odd
+mutant longer_rows_than_positions gen/spec/check_tensor.c \
+    'above <= spec->model.max_position_embeddings' 'true' tests/error/run.sh
+mutant nearest_rows_not_in_chunks gen/spec/check_tensor.c \
+    'row_remedy(arena, spec, degree * chunks)),' 'row_remedy(arena, spec, degree)),' tests/error/run.sh
 mutant cut_pairs_called_samples runtime/report/report.c \
     'data->pairs ? "pairs cut" : "samples cut"' '"samples cut"' build/unit/test_report
 mutant speed_up_beside_no_card gen/plan/print_plan.c \

@@ -76,30 +76,43 @@ static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
                    (long long)places, (long long)degree);
 }
 
+/* Names the nearest lengths of a row, below and above, with which a micro-batch has a multiple of `rows`
+ * rows, if the model has so many positions. */
+static const char *row_remedy(Arena *arena, const Spec *spec, int64_t rows) {
+    int64_t length = spec->training.seq_len, batch = spec_micro_batch_tokens(spec) / length;
+    int64_t step = rows / common_divisor(rows, batch);
+    int64_t below = length / step * step, above = below + step;
+    bool is_above = above <= spec->model.max_position_embeddings;
+    const char *lengths =
+        below > 0 && is_above
+            ? arena_printf(arena, " to %lld or %lld", (long long)below, (long long)above)
+        : below > 0 || is_above
+            ? arena_printf(arena, " to %lld", (long long)(below > 0 ? below : above))
+            : "";
+    return arena_printf(arena, "change training.seq_len%s, or training.per_device_train_batch_size",
+                        lengths);
+}
+
 /* Where rows are split, the vocabulary is too (exclusions.c). */
 static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     int64_t chunks = spec->parallelism.sequence_parallel_chunks;
-    int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
-    Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
+    int64_t rows = spec_micro_batch_tokens(spec);
     if (!spec->parallelism.sequence_parallel)
         return;
     of.all = common_divisor(common_divisor(of.all, spec->model.vocab_size), rows);
     if (rows % degree)
-        user_error(pos,
-                   or_degrees(arena,
-                              "change training.seq_len or "
-                              "training.per_device_train_batch_size",
-                              &of, degree),
+        user_error(spec_pos(spec, KEY_parallelism_sequence_parallel),
+                   or_degrees(arena, row_remedy(arena, spec, degree * chunks), &of, degree),
                    "a micro-batch of %lld tokens is not divisible by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
     if (rows / degree % chunks)
-        user_error(
-            spec_pos(spec, KEY_parallelism_sequence_parallel_chunks),
-            "choose a divisor of a card's rows",
-            "a card's %lld rows of a micro-batch are not divisible by "
-            "sequence_parallel_chunks = %lld",
-            (long long)(rows / degree), (long long)chunks);
+        user_error(spec_pos(spec, KEY_parallelism_sequence_parallel_chunks),
+                   arena_printf(arena, "choose a divisor of a card's rows, or %s",
+                                row_remedy(arena, spec, degree * chunks)),
+                   "a card's %lld rows of a micro-batch are not divisible by "
+                   "sequence_parallel_chunks = %lld",
+                   (long long)(rows / degree), (long long)chunks);
 }
 
 /* A linear of a layer, or linears that are split alike. */

@@ -274,6 +274,11 @@ more_test_pairs_sharded() { stage=3 pairs_in by_stage 2 1 dpo.precompute_ref_log
 more_test_pairs_tensor() {
     rows pairs_tensor dpo 1e-11 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true
 }
+# A pair has two rows, so that a single one of odd length has an even number of tokens: a row for each card.
+more_test_pairs_odd() {
+    rows pairs_odd dpo 1e-11 2 precision.dtype=fp64 training.steps=4 training.seq_len=39 \
+        training.per_device_train_batch_size=1
+}
 
 # Two pairs share rows that one pair had before: the same steps, with any reference and layout.
 more_test_packed_pairs() {
