@@ -975,6 +975,11 @@ mutant nccl_not_asked runtime/comm/comm_nccl.c \
 mutant leaving_rank_is_lost runtime/base/watch.c \
     '    post_leaving();
     pthread_mutex_unlock' '    pthread_mutex_unlock' tests/runtime/ranks.sh bad_file_of_a_rank
+mutant each_waiting_rank_says_so runtime/base/watch.c \
+    'if (watch.post_count > 0 && atomic_exchange(&watch.posts->late, true))' 'if (watch.post_count < 0)' \
+    tests/runtime/ranks.sh stopped_rank
+mutant stopped_rank_waits_too runtime/base/watch.c \
+    'post->waiting && responds(post, now)' 'post->waiting && now > 0' tests/runtime/ranks.sh stopped_rank
 mutant same_error_of_each_rank runtime/base/watch.c \
     'said = said || strncmp' 'said = said && strncmp' tests/runtime/ranks.sh errors_said_once
 mutant one_error_of_all_ranks runtime/base/watch.c \

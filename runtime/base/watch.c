@@ -67,7 +67,7 @@ void watch_leave(const Rt *rt) {
 
 /* A line that may be composed in a signal handler: no stdio, no locale, no allocation. */
 typedef struct {
-    char text[640];
+    char text[800];
     size_t length;
 } Line;
 
@@ -169,6 +169,10 @@ static void look_for_lost(void) {
     }
 }
 
+static bool responds(const WatchPost *post, double now) {
+    return post->alive_ms > 0 && now - post->alive_ms <= watch.limit_ms / 2;
+}
+
 /* Names the rank of this machine that is the likely cause: one that does not respond, or else one
  * that works while the others wait. */
 static void find_reason(char *text, size_t size) {
@@ -176,16 +180,55 @@ static void find_reason(char *text, size_t size) {
     snprintf(text, size, "another rank has stopped, was lost or lags far behind");
     for (int i = 0; i < watch.post_count; i++) {
         const WatchPost *post = &watch.posts[i];
-        double silent = now - post->alive_ms;
-        if (post->alive_ms > 0 && silent > watch.limit_ms / 2) {
+        if (post->alive_ms > 0 && !responds(post, now)) {
             snprintf(text, size, "rank %d has not responded for %.1f s", watch.here[i],
-                     1e-3 * silent);
+                     1e-3 * (now - post->alive_ms));
             return;
         }
         if (post->alive_ms > 0 && !post->waiting)
             snprintf(text, size, "rank %d is busy, not waiting, in step %lld", watch.here[i],
                      post->step);
     }
+}
+
+static bool waits_too(const WatchPost *post, double now) {
+    return post != watch.mine && post->waiting && responds(post, now);
+}
+
+/* "; rank 2 waits too" or "; ranks 2, 3 and 4 wait too": the others of this machine that do, if any. */
+static void find_waiting(char *text, size_t size) {
+    const double now = rt_now_ms();
+    int count = 0, named = 0;
+    for (int i = 0; i < watch.post_count; i++)
+        count += waits_too(&watch.posts[i], now);
+    text[0] = '\0';
+    for (int i = 0; i < watch.post_count; i++) {
+        if (!waits_too(&watch.posts[i], now))
+            continue;
+        const char *before = count > 1 ? "; ranks " : "; rank ";
+        if (named++ > 0)
+            before = named < count ? ", " : " and ";
+        size_t length = strlen(text);
+        snprintf(text + length, size - length, "%s%d", before, watch.here[i]);
+    }
+    size_t length = strlen(text);
+    if (named > 0)
+        snprintf(text + length, size - length, count > 1 ? " wait too" : " waits too");
+}
+
+/* Only the first rank of a machine that has waited too long says so: the others wait for the same rank,
+ * though perhaps in another collective. */
+static _Noreturn void end_late(void) {
+    char why[512], reason[128], others[200];
+    if (watch.post_count > 0 && atomic_exchange(&watch.posts->late, true)) {
+        post_leaving();
+        _exit(1);
+    }
+    find_reason(reason, sizeof reason);
+    find_waiting(others, sizeof others);
+    snprintf(why, sizeof why, "did not finish within %g s (parallelism.comm_timeout_s): %s%s",
+             watch.limit_ms * 1e-3, reason, others);
+    end(why);
 }
 
 /* A process that was itself stopped, alone or with the others, waits anew when it goes on. */
@@ -198,7 +241,7 @@ static void note_alive(void) {
 }
 
 static void look(void) {
-    char why[320], reason[128];
+    char why[320];
     note_alive();
     hold();
     look_for_lost();
@@ -208,12 +251,8 @@ static void look(void) {
         snprintf(why, sizeof why, "failed: %s", error);
         end(why);
     }
-    if (since > 0 && rt_now_ms() - since > watch.limit_ms) {
-        find_reason(reason, sizeof reason);
-        snprintf(why, sizeof why, "did not finish within %g s (parallelism.comm_timeout_s): %s",
-                 watch.limit_ms * 1e-3, reason);
-        end(why);
-    }
+    if (since > 0 && rt_now_ms() - since > watch.limit_ms)
+        end_late();
 }
 
 static void *run(void *unused) {

@@ -16,6 +16,7 @@ typedef struct {
     atomic_bool waiting;     /* for other ranks or the device; false: it works */
     atomic_bool leaving;     /* it ends itself, and says why */
     atomic_bool reported;    /* another rank has said that this one is gone */
+    atomic_bool late;        /* of the first post: a rank has said that it waits too long */
     char error[1024];        /* why it ends; "": it has not failed. Under `voice` of the first post */
     pthread_mutex_t voice;   /* held while a rank says why it ends */
     pthread_mutex_t alive;   /* its watchdog holds it; abandoned when the process ends */

@@ -164,9 +164,10 @@ lost() {
     says "$1" "^error: rank [02]: \($WAITS\|the work of step [0-9]*\) cannot finish: rank 1 was killed or crashed$GO_ON"
 }
 
-# unresponsive OUT RANK: one of the others says that it waits for the rank.
+# unresponsive OUT RANK: one of the others says that both wait for the rank.
 unresponsive() {
-    says "$1" "^error: rank [012]: $WAITS did not finish within $LIMIT_S s (parallelism.comm_timeout_s): rank $2 has not responded for [0-9.]* s$GO_ON"
+    says "$1" "^error: rank [012]: $WAITS did not finish within $LIMIT_S s (parallelism.comm_timeout_s): rank $2 has not responded for [0-9.]* s; rank [012] waits too$GO_ON" &&
+        [ "$(grep -c ^error: "$work/$1.log")" = 1 ] && ! grep "rank $2 waits too" "$work/$1.log"
 }
 
 test_killed_rank() {
