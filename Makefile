@@ -99,7 +99,7 @@ $(error $(filter %.toml,$(MAKECMDGOALS)) is a spec, not a target: write \
 endif
 
 slurm: $(GEN)
-	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm $(spec) $(settings) $(ARGS)
+	@$(if $(SPEC),,echo "error: name a spec: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm $(spec) $(settings) $(ARGS)
 
 # Training data that must be made first. Plain text is used as it is.
 prose := /usr/share/perl/5.*.*/pod/perl*.pod
@@ -132,7 +132,7 @@ small: to = build/$(shell basename -s .toml -- $(spec) | tr -c 'A-Za-z0-9._\n-' 
 small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@$(MAKE) --no-print-directory -s -f runtime/target.mk DEVICE=$(DEVICE) >/dev/null
 	+@$(make_samples)
-	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
+	@$(if $(SPEC),,echo "error: name a spec: make small SPEC=FILE" >&2; exit 1;) \
 	./$(GEN) $(spec) $(few:%=--set %) $(settings) -o '$(to)' && \
 	exec env GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--Og} \
 	    runtime/scripts/run.sh --program '$(to)$(if $(sweep),/points)' -- $(ARGS)

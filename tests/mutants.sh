@@ -660,6 +660,10 @@ mutant checkpoint_set_aside runtime/checkpoint/checkpoint.c \
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 
+mutant spec_without_its_folder gen/spec/toml.c \
+    'arena_printf(arena, "specs/%s", name),' '"", ' tests/emit/run.sh likely_specs_are_named
+mutant keys_of_which_table gen/spec/keys.c \
+    'if (!is_table(name, length))' 'if (name)' tests/error/run.sh
 mutant tables_called_unknown gen/spec/keys.c \
     'if (is_table(name, strlen(name))) {' 'if (false) {' tests/error/run.sh
 mutant rows_of_pairs_counted_once gen/spec/check_tensor.c \

@@ -290,6 +290,14 @@ static const char *did_you_mean(const char *name) {
     return nearest;
 }
 
+static const char *where_keys_are(Arena *arena, const char *name) {
+    size_t length = strcspn(name, ".");
+    if (!is_table(name, length))
+        return "gpuopt-gen --keys lists all keys";
+    return arena_printf(arena, "gpuopt-gen --keys %.*s lists the keys of this table", (int)length,
+                        name);
+}
+
 void key_unknown(Arena *arena, const char *name, Pos at) {
     if (is_table(name, strlen(name))) {
         error_at(at, "name one of its keys: TABLE.KEY", "%s is a table, not a key", name);
@@ -299,9 +307,10 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
     const char *more = nearest == key_info[KEY_training_steps].name && strstr(name, "epoch")
                            ? " A run says at its start how many epochs its steps are"
                            : "";
-    const char *hint = nearest ? arena_printf(arena, "did you mean %s?%s", nearest, more)
-                               : "gpuopt-gen --keys lists all keys";
-    error_at(at, hint, "unknown key %s", name);
+    error_at(at,
+             nearest ? arena_printf(arena, "did you mean %s?%s", nearest, more)
+                     : where_keys_are(arena, name),
+             "unknown key %s", name);
 }
 
 bool table_exists(const char *name) { return is_table(name, strlen(name)); }

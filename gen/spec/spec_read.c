@@ -120,8 +120,8 @@ static Setting parse_setting(Arena *arena, const char *text, int line) {
     Setting setting = {.key = KEY_COUNT, .origin = ORIGIN_SET, .text = text};
     const char *name = trimmed(arena, text, equals ? equals : text);
     if (!equals || !name[0]) {
-        error_at(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no %s", text,
-                 equals ? "key" : "\"=\"");
+        error_at(pos, "write --set TABLE.KEY=VALUE, and in make's SET no spaces around \"=\"",
+                 "\"%s\" has no %s", text, equals ? "key" : "\"=\"");
         return setting;
     }
     const char *value = trimmed(arena, equals + 1, text + strlen(text));

@@ -9,10 +9,23 @@ enum { MAX_SPEC_BYTES = 1024 * 1024 };
 static const char *const name_a_file =
     "name an existing TOML file; paths are relative to the working directory";
 
+/* Of a spec on the command line, which may have been named as its experiment is. */
+static const char *hint_of_name(Arena *arena, const char *name) {
+    const char *const likely[] = {arena_printf(arena, "%s.toml", name),
+                                  arena_printf(arena, "specs/%s", name),
+                                  arena_printf(arena, "specs/%s.toml", name)};
+    for (size_t i = 0; i < sizeof likely / sizeof *likely; i++)
+        if (is_file(likely[i]))
+            return arena_printf(arena, "did you mean %s?", likely[i]);
+    return name_a_file;
+}
+
 /* Other tools take paths relative to the file that contains them; here they are relative to the
  * working directory. */
 static const char *hint_of_path(Arena *arena, const char *path, Pos blame) {
     const char *slash = blame.file ? strrchr(blame.file, '/') : NULL;
+    if (!blame.file)
+        return hint_of_name(arena, path);
     if (!slash)
         return name_a_file;
     const char *beside =

@@ -128,8 +128,8 @@ Run run_read(Arena *arena, const char *folder) {
     if (!is_file(report) && is_in(arena, folder, "plan.json"))
         refuse_unfinished(arena, folder, report);
     if (!is_file(report))
-        user_error((Pos){0}, remedy, "%s: %s", folder,
-                   is_folder(folder) ? "it has no program and no report" : "no such folder");
+        user_error((Pos){0}, remedy, "%s%s", folder,
+                   is_folder(folder) ? " has no program and no report" : ": no such folder");
     int asked = repeats_asked(arena, folder);
     Run run = run_of(arena, folder, folder, asked);
     while (run.repeats < asked && is_file(report = report_path(arena, folder, run.repeats + 1)))

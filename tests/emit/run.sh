@@ -572,6 +572,15 @@ test_empty_names_are_refused() {
     done
 }
 
+# A spec that is named like its experiment, or without its folder, is found for the user.
+test_likely_specs_are_named() {
+    local name
+    for name in lora_r16 lora_r16.toml specs/lora_r16; do
+        ! (cd "$top" && emit "$name" --check) && grep -qx '  hint: did you mean specs/lora_r16.toml?' "$work/stderr" || return 1
+    done
+    ! (cd "$top" && emit lora_r17 --check) && grep -q 'hint: name an existing TOML file' "$work/stderr"
+}
+
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 # Each has a list of what it refuses (check_out in gen/cli.c, runtime/folder.mk). The two are equal:
 # spaces and marks are tried here one by one, and all others, except /, at the end together.

@@ -384,7 +384,7 @@ make_small_takes_few_steps() {
         products_have_planned_names build/named_alone-small
     local code=$?
     rm -rf build/named_alone-small
-    [ $code -eq 0 ] && ! make -s small 2>$work/refusal && says '^error: make small SPEC=FILE' $work/refusal
+    [ $code -eq 0 ] && ! make -s small 2>$work/refusal && says '^error: name a spec: make small SPEC=FILE' $work/refusal
 }
 
 # A larger batch needs more activations, including those that a pipeline keeps.
