@@ -309,8 +309,8 @@ static bool sums_alike(const Program *p, const Body *part, const Body *joined) {
 
 /* Whether a thread's registers hold everything that it keeps. Where rows are too wide for
  * registers, there is no room for sums over rows. What rows share under sliding windows does not count:
- * where fp32 kernels of 3x3 windows then need more than they have, ptxas spills up to 22 registers, which
- * stay in the L1 cache, but two kernels would move a result through memory that one does not. */
+ * where fp32 kernels of 3x3 windows then need more than threads have, ptxas spills up to 22 registers,
+ * which stay in the L1 cache, but two kernels would move a result through memory that one does not. */
 static bool registers_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);

@@ -136,7 +136,7 @@ typedef enum {
 
 /* issued_bytes: what threads ask of memory. moved_bytes: each operand and result once per launch,
  * but at most issued_bytes; of these, cached_bytes stay in the L2 cache and dram_bytes are the
- * rest. least_bytes: see predict.c. model_flops: of the graph's matrix products, convolutions
+ * rest. least_bytes: see least.h. model_flops: of the graph's matrix products, convolutions
  * and attention, without recomputation and products with zeros that only pad a shape; the share of
  * peak refers to it. */
 typedef struct {

@@ -4,7 +4,8 @@
  *   join_launches.c      launches that differ only by a stride -> one launch
  *   buckets.c, streams.c launches -> streams, and what waits for what (what overlaps)
  *   memory.c, peak.c     storages -> offsets in the arenas (where it lies)
- *   cache.c, predict.c   bytes, FLOPs, time on the spec's device (what it costs)
+ *   cache.c, least.c,
+ *   predict.c            bytes, FLOPs, time on the spec's device (what it costs)
  * side_stream.c repeats the last three with some kernels on a second stream.
  * check.c proves the memory plan independently, from launches and offsets only; it shares no code
  * with memory.c. */

@@ -14,6 +14,7 @@
 #include "plan/streams.h"
 
 #include "plan/plan_steps.h"
+#include "plan/predict.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 
 #include "plan/plan.h"
 
-/* Sets the cost of each launch on the plan's device, as far as its own operands determine it. */
-void price_launches(const Plan *, PlanEntry *);
 /* Whether the launch is a kernel that may start while its predecessor on the stream ends
  * (compile.programmatic_launch): the predecessor must be a kernel of the plan too, and the launch
  * must not wait for another stream. rt_launch uses the same rule. */
@@ -17,7 +15,7 @@ double launch_begin_ms(const Plan *, const PlanEntry *, int launch);
  * multiprocessors. */
 double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);
 /* The same if collectives took no time. */
-double timeline_alone_ms(const Plan *, const PlanEntry *, bool ends_step);
+double timeline_without_collectives_ms(const Plan *, const PlanEntry *, bool ends_step);
 /* In a step's last run of the entry: how long before `launch` begins the stream finishes everything
  * that it was given before that launch. Negative: it finishes later than `launch` could begin. */
 double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);

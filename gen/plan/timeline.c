@@ -166,7 +166,7 @@ double timeline_ms(const Plan *plan, const PlanEntry *entry, bool ends_step, dou
     return t.now;
 }
 
-double timeline_alone_ms(const Plan *plan, const PlanEntry *entry, bool ends_step) {
+double timeline_without_collectives_ms(const Plan *plan, const PlanEntry *entry, bool ends_step) {
     return run(plan, entry, entry->launch_count, ends_step, false).now;
 }
 

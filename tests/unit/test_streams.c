@@ -499,7 +499,7 @@ static void kernels_share_the_device(void **state) {
     double slowed;
     assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 6 + 3 + 1, 1e-9);
     assert_float_equal(slowed, 0, 1e-9);
-    assert_float_equal(timeline_alone_ms(&plan, &entry, true), 19, 1e-9);
+    assert_float_equal(timeline_without_collectives_ms(&plan, &entry, true), 19, 1e-9);
     /* A quarter of the multiprocessors for one kernel, and three for the other: neither waits. */
     launches[1].idle = 0.75;
     launches[2].kind = LAUNCH_KERNEL;
