@@ -507,7 +507,7 @@ mutant stride_of_the_first_argument gen/emit/print_terms.c 'own && !p->several_s
 mutant index_of_another_layer gen/emit/tables.c 'cells[0]->number - n.number * step' \
     'cells[0]->number + n.number * step' tests/emit/run.sh rows_are_as_written_out
 mutant uneven_indices_in_a_macro gen/emit/tables.c 'kind == CELL_INDEX &&' 'kind == CELL_NAME &&' build/unit/test_tables
-mutant pasted_name_of_one_layer gen/emit/places.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
+mutant pasted_name_of_one_layer gen/emit/place_text.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
 mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
 mutant section_named_after_first gen/pass/train_state.c '2 * l->most > l->end - s->first' 'false' \
@@ -519,7 +519,8 @@ mutant rows_of_a_block_per_row gen/plan/kernels.c '(!block_per_row || k->workers
     tests/emit/run.sh rows_are_read_where_passed
 mutant kinds_at_one_address gen/emit/pointers.c '|| can_count(c, pointer, last)' '' build/unit/test_pointers
 mutant number_of_another_round gen/emit/headings.c 'if (counted)' 'if (false)' build/unit/test_pointers
-mutant number_beyond_its_series gen/emit/places.c 'return has_number(f, number) ?' 'return number == f->number ?' \
+mutant number_beyond_its_series gen/emit/members.c \
+    'return series_has_number(series, number)' 'return number == series->number' \
     build/unit/test_pointers
 mutant results_by_old_names gen/pass/fuse_rope_grads.c 'return read ? read :' 'return false ? read :' \
     build/unit/test_fuse_rope_grads
@@ -859,12 +860,12 @@ mutant launches_of_graphs_unsaid gen/plan/figures.c \
 mutant more_exposed_than_exchanged gen/plan/predict.c 'fmin(waited, all)' 'waited' build/unit/test_side_stream
 mutant exposed_beside_the_host gen/plan/figures.c \
     'plan->device_ms - plan->exposed_ms;' 'plan->device_ms - 0 * plan->exposed_ms;' build/unit/test_predict
-mutant decoded_weights_pass_memory gen/plan/predict.c \
+mutant decoded_weights_pass_memory gen/plan/least.c \
     'return readers > 0 || part_read_by_body(least, op, v);' \
     'return readers > 0 && part_read_by_body(least, op, v);' build/unit/test_predict
-mutant decoded_weights_read_from_memory gen/plan/predict.c \
+mutant decoded_weights_read_from_memory gen/plan/least.c \
     'return fmin(bytes / (double)value_bytes(v), 1);' 'return 0 * bytes;' build/unit/test_predict
-mutant whole_table_written gen/plan/predict.c \
+mutant whole_table_written gen/plan/least.c \
     'if (needs_memory && !goes_by_ids(op, v))' 'if (needs_memory)' build/unit/test_predict
 mutant memory_of_one_rank_unsaid gen/plan/print_plan.c 'GROUP_WORLD) == 1 ? plan_groups' 'GROUP_WORLD) == 0 ? plan_groups' \
     build/unit/test_predict

@@ -1,5 +1,6 @@
 /* buffers.h: the offset of every buffer. */
 #include "emit/emit.h"
+#include "emit/members.h"
 #include "emit/names.h"
 
 #include <ctype.h>
@@ -105,71 +106,72 @@ static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *o
         const Value *v = places->parts[i].value;
         const char *macro = places->parts[i].name, *shape = shape_text(arena, v);
         put_define(out, macro, start_text(places, v, arena),
-                   says_name(arena, macro, v->name) ? shape
-                                                    : arena_printf(arena, "%s, %s", shape, v->name));
+                   says_name(arena, macro, v->name)
+                       ? shape
+                       : arena_printf(arena, "%s, %s", shape, v->name));
     }
 }
 
 /* "(SYMBOL + (i) * 1048576ul)", if the member with number 0 is at SYMBOL. */
-static const char *line_text(const Places *places, const Series *f, Arena *arena) {
-    const char *number = f->number ? arena_printf(arena, "((i) - %d)", f->number) : "(i)";
-    return arena_printf(arena, "(%s %c %s * %lldul)", place_text(places, f->member),
-                        f->step > 0 ? '+' : '-', number,
-                        (long long)(f->step > 0 ? f->step : -f->step));
+static const char *line_text(const Places *places, const Series *series, Arena *arena) {
+    const char *number = series->number ? arena_printf(arena, "((i) - %d)", series->number) : "(i)";
+    return arena_printf(arena, "(%s %c %s * %lldul)", place_text(places, series->member),
+                        series->step > 0 ? '+' : '-', number,
+                        (long long)(series->step > 0 ? series->step : -series->step));
 }
 
 /* "model_layers_mlp_act_at": a table of offsets. */
-static const char *table_name(const Series *f, Arena *arena) {
-    char *name = arena_strdup(arena, f->name);
+static const char *table_name(const Series *series, Arena *arena) {
+    char *name = arena_strdup(arena, series->name);
     for (char *c = name; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     return arena_printf(arena, "%s_at", name);
 }
 
-static void put_offsets(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
-    const char **items = arena_array(arena, (size_t)f->count, sizeof *items);
-    for (int i = 0; i < f->count; i++)
+static void put_offsets(const Places *places, const Series *series, Arena *arena, StrBuf *out) {
+    const char **items = arena_array(arena, (size_t)series->count, sizeof *items);
+    for (int i = 0; i < series->count; i++)
         items[i] = arena_printf(arena, "%lldul",
-                                (long long)plan_place(places->plan, f->members[i]).offset);
-    sb_printf(out, "static const size_t %s[%d] = {\n", table_name(f, arena), f->count);
-    put_list(out, "    ", items, f->count, 4, "};\n");
+                                (long long)plan_place(places->plan, series->members[i]).offset);
+    sb_printf(out, "static const size_t %s[%d] = {\n", table_name(series, arena), series->count);
+    put_list(out, "    ", items, series->count, 4, "};\n");
 }
 
-static void put_series(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
+static void put_series(const Places *places, const Series *series, Arena *arena, StrBuf *out) {
     const char *at;
-    if (series_is_one_place(f)) {
-        put_define(out, f->name, start_text(places, f->member, arena),
-                   arena_printf(arena, "%s, one for %d to %d", shape_text(arena, f->member),
-                                f->number, f->number + f->count - 1));
+    if (series_is_one_place(series)) {
+        put_define(out, series->name, start_text(places, series->member, arena),
+                   arena_printf(arena, "%s, one for %d to %d", shape_text(arena, series->member),
+                                series->number, series->number + series->count - 1));
         return;
     }
-    if (f->step) {
-        at = line_text(places, f, arena);
-    } else if (f->within >= 0) {
-        const char *storage = places->series[f->within].name;
-        long long bytes = (long long)value_begin(f->member);
+    if (series->step) {
+        at = line_text(places, series, arena);
+    } else if (series->within >= 0) {
+        const char *storage = places->series[series->within].name;
+        long long bytes = (long long)value_begin(series->member);
         at = bytes ? arena_printf(arena, "(%s(i) + %lldul)", storage, bytes)
                    : arena_printf(arena, "%s(i)", storage);
     } else {
-        put_offsets(places, f, arena, out);
-        const char *number = f->number ? arena_printf(arena, "(i) - %d", f->number) : "i";
-        at = arena_printf(arena, "%s[%s]", table_name(f, arena), number);
+        put_offsets(places, series, arena, out);
+        const char *number = series->number ? arena_printf(arena, "(i) - %d", series->number) : "i";
+        at = arena_printf(arena, "%s[%s]", table_name(series, arena), number);
     }
-    put_define(out, arena_printf(arena, "%s(i)", f->name), at,
-               arena_printf(arena, "%s, i = %d to %d", shape_text(arena, f->member), f->number,
-                            f->number + f->count - 1));
+    put_define(out, arena_printf(arena, "%s(i)", series->name), at,
+               arena_printf(arena, "%s, i = %d to %d", shape_text(arena, series->member),
+                            series->number, series->number + series->count - 1));
 }
 
 static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
     bool first = true;
     for (int i = 0; i < places->series_count; i++) {
-        const Series *f = &places->series[i];
-        if (plan_place(places->plan, f->member).arena != kind)
+        const Series *series = &places->series[i];
+        if (plan_place(places->plan, series->member).arena != kind)
             continue;
         if (first)
             sb_puts(out, "\n/* By number, such as the layer. */\n");
         first = false;
-        put_series(places, f, arena, out);
+        put_series(places, series, arena, out);
     }
 }
 
@@ -184,11 +186,12 @@ static void put_storage(const Places *places, const Storage *storage,
         items[count++] = role_name(storage->role);
     for (int e = 0; e < ENTRY_COUNT && place.arena == ARENA_SCRATCH; e++)
         if (uses[e])
-            count = add_life(arena, places->plan->entry[e].name, &uses[e][storage->id], items, count);
+            count =
+                add_life(arena, places->plan->entry[e].name, &uses[e][storage->id], items, count);
     if (!says_name(arena, macro, storage->name))
         items[count++] = storage->name;
-    put_list(out, arena_printf(arena, "#define %s %lldul /* ", macro, (long long)place.offset), items,
-             count, 4, " */\n");
+    put_list(out, arena_printf(arena, "#define %s %lldul /* ", macro, (long long)place.offset),
+             items, count, 4, " */\n");
 }
 
 /* Offsets are unsigned long because program.c adds to them, and an int ends at 2 GiB. */
@@ -207,8 +210,9 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
         sb_printf(out, "/* STATE of the other cards. */\n#define REPLICA_STATE_BYTES %lldul\n\n",
                   (long long)plan->replica_bytes);
     if (kind == ARENA_SCRATCH)
-        sb_puts(out, "/* A buffer lives until the last launch that uses it, named as in program.c's\n"
-                     " * comments, and until the last one on another stream than compute. */\n");
+        sb_puts(out,
+                "/* A buffer lives until the last launch that uses it, named as in program.c's\n"
+                " * comments, and until the last one on another stream than compute. */\n");
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
         put_storage(places, program->storages[id], uses, arena, out);

@@ -85,7 +85,7 @@ static const char *slices_text(const Function *f, const Launch *launch) {
     return arena_printf(f->arena, ", %d in one launch", 1 + launch->joined_count);
 }
 
-static const char *place_text(const Launch *launch) {
+static const char *in_place_text(const Launch *launch) {
     const Op *op = launch->ops[0];
     bool in_place = op_is(op, TRAIT_IN_PLACE) && value_same_place(op->in[0], op->out[0]);
     return in_place ? ", in place" : "";
@@ -154,7 +154,7 @@ void put_heading(StrBuf *out, Arena *arena, const Plan *plan, const PlanEntry *e
     append(arena, &list, "", &kinds);
     append(arena, &list, " of ", &updated);
     append(arena, &list, " -> ", &results);
-    const char *name = arena_printf(arena, "%s%s%s: ", op_text(&f, index), place_text(launch),
+    const char *name = arena_printf(arena, "%s%s%s: ", op_text(&f, index), in_place_text(launch),
                                     slices_text(&f, launch));
     put_remark(out, 4, name, list.item, list.count, " */\n");
 }

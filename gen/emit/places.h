@@ -53,8 +53,6 @@ const char *address_text(Arena *, const Places *, const Value *);
  * there is none. */
 const char *counted_address_text(Arena *, const Places *, const Value *const *values, Count n,
                                  int times);
-/* Whether all members are in one place. */
-bool series_is_one_place(const Series *);
 /* "MODEL_LAYERS_MLP_ACT(layer)": the address of a pointer as a function of the index, if it is counted;
  * else "MODEL_LAYERS_MLP_ACT" or "MODEL_NORM". */
 const char *pointer_text(Arena *, const Places *, const Pointers *, const Pointer *);
