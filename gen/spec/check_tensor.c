@@ -76,8 +76,8 @@ static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
                    (long long)places, (long long)degree);
 }
 
-/* Names the nearest lengths of a row, below and above, with which a micro-batch has a multiple of `rows`
- * rows, if the model has so many positions. */
+/* Names the nearest lengths of a row, below and above, with which a micro-batch has a multiple of
+ * `rows` rows, if the model has so many positions. */
 static const char *row_remedy(Arena *arena, const Spec *spec, int64_t rows) {
     int64_t length = spec->training.seq_len, batch = spec_micro_batch_tokens(spec) / length;
     int64_t step = rows / common_divisor(rows, batch);
