@@ -5,8 +5,6 @@
 #include "base/rounding.h"
 #include "graph/window.h"
 
-static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
-
 /* Number of taps inside the image, of the first `places` windows along one axis. */
 static double taps_inside(const Window *w, int64_t size, int64_t places) {
     int64_t inside = 0;
@@ -88,8 +86,8 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64
                    (images / together);
     double sources = lines ? conv_lines(w, images, tile, pool).read * (double)(w->width * inner)
                            : (double)images * window_reads(w, source, pool);
-    double weights = (double)(taps * inner * value_cols(out)) * size_of(weight);
-    return sources * (double)launch->grid[1] * size_of(source) + weights;
+    double weights = (double)(taps * inner * value_cols(out)) * dtype_bytes(weight->dtype);
+    return sources * (double)launch->grid[1] * dtype_bytes(source->dtype) + weights;
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
@@ -103,5 +101,6 @@ double conv_weight_grad_bytes(const Op *op, const Launch *launch, int64_t tile, 
         gathered = conv_lines(w, images, tile, 1).read * (double)(w->width * value_cols(x)) *
                    (double)launch->grid[1];
     return (double)(value_bytes(dy) * launch->grid[1]) +
-           gathered * size_of(x) * (double)launch->grid[0] + result_bytes(launch, launch->arg[2]);
+           gathered * dtype_bytes(x->dtype) * (double)launch->grid[0] +
+           result_bytes(launch, launch->arg[2]);
 }

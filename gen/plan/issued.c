@@ -10,8 +10,6 @@
 
 enum { CONDITION_AHEAD = 3 }; /* two comparisons and an index */
 
-static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
-
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -81,9 +79,9 @@ static double column_bytes(const Count *c) {
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
         if (s->kind == STEP_LOAD)
-            bytes += c->cols * (s->level == LEVEL_ELEMENT ? c->rows : 1) * size_of(s->value);
+            bytes += c->cols * (s->level == LEVEL_ELEMENT ? c->rows : 1) * dtype_bytes(s->value->dtype);
         else if (s->kind == STEP_STORE)
-            bytes += (step_per_column(c->body, i) ? c->cols : 1) * size_of(s->value);
+            bytes += (step_per_column(c->body, i) ? c->cols : 1) * dtype_bytes(s->value->dtype);
     }
     return bytes;
 }
@@ -95,9 +93,9 @@ static double body_bytes(const Count *c) {
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
         if (s->kind == STEP_LOAD)
-            bytes += times_loaded(c, i) * size_of(s->value);
+            bytes += times_loaded(c, i) * dtype_bytes(s->value->dtype);
         else if (step_writes(s->kind) && !s->unstored)
-            bytes += times_stored(c, i) * size_of(s->value);
+            bytes += times_stored(c, i) * dtype_bytes(s->value->dtype);
     }
     return bytes;
 }
@@ -187,7 +185,7 @@ static double body_reread_bytes(const Count *c) {
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
         if (c->phases.kept[i] && s->level == LEVEL_ELEMENT)
-            bytes += (visits_with(c, i) - 1) * c->rows * c->cols * size_of(s->value);
+            bytes += (visits_with(c, i) - 1) * c->rows * c->cols * dtype_bytes(s->value->dtype);
     }
     return bytes;
 }

@@ -79,7 +79,7 @@ typedef struct {
     DType real;               /* type in which REAL steps compute */
     int64_t rows;             /* 0: any number, see kernel_takes_rows */
     int64_t workers;          /* sums over rows: number of blocks, each with a run of rows, else 0;
-                          * EPILOGUE: threads that share a column */
+                               * EPILOGUE: threads that share a column */
     int thread_rows;          /* FLAT: rows of which a thread has a vector, far apart */
     int parts;                /* sums over rows: rows that a block visits at a time */
     int lanes;                /* row skeletons and EPILOGUE: threads that share a row */
@@ -87,7 +87,7 @@ typedef struct {
     int chunks;               /* EPILOGUE: most vectors of a row that a thread holds, else 0 */
     int threads, vector;      /* threads per block; elements per access of a thread */
     bool prefetches;          /* TILE: see skeleton_ahead */
-    bool shares_rows;         /* threads may have several rows, which share loads */
+    bool shares_rows;         /* compile.thread_rows: a thread loads once what its rows share */
     int64_t shared_bytes;
     OpTitles ops;
     Pos pos; /* spec line of the first op */
@@ -147,8 +147,8 @@ typedef struct {
 
 typedef struct Launch {
     LaunchKind kind;
-    int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: a code of the op's
-                * attributes */
+    int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: stands for the attributes of
+                * the op that the emitted call has, so that only launches with the same ones repeat */
     const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; PEER_COPY: to, from; COLLECTIVE: to, and
                                    * from unless it works in place; FETCH: to, the parameter as
                                    * STATE keeps it; EXPORT: from, the parameter */

@@ -349,8 +349,6 @@ static const Row *alone(const Comparison *c, const Row *row) {
     return found;
 }
 
-static Spread just(double value) { return (Spread){value, value, value}; }
-
 /* Every card has its own batches, so the speed-up is the ratio of rates. */
 static void set_speedups(Comparison *c) {
     int of = figure_named(c->simulated ? PREDICTED_SPEEDUP : SPEEDUP);
@@ -362,8 +360,8 @@ static void set_speedups(Comparison *c) {
         Row *row = &c->rows[i];
         const Row *one = alone(c, row);
         double speedup = one ? rate_of(c, row) / rate_of(c, one) : NAN;
-        row->figures[of] = just(speedup);
-        row->figures[per_card] = just(speedup / cards_of(row));
+        row->figures[of] = spread_of_one(speedup);
+        row->figures[per_card] = spread_of_one(speedup / cards_of(row));
     }
 }
 

@@ -22,8 +22,6 @@ static const Figure figures[FIGURES] = {
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
 
-static Spread just(double value) { return (Spread){value, value, value}; }
-
 static Row row_of(Arena *arena, const Plan *plan) {
     Run *run = arena_alloc(arena, sizeof *run);
     Row row = {.run = run,
@@ -49,7 +47,7 @@ static Row row_of(Arena *arena, const Plan *plan) {
         [RANK_BYTES] = (double)plan->process_bytes,
     };
     for (int i = 0; i < FIGURES; i++)
-        row.figures[i] = just(values[i]);
+        row.figures[i] = spread_of_one(values[i]);
     return row;
 }
 

@@ -59,6 +59,9 @@ typedef struct {
     double median, least, most;
 } Spread;
 
+/* Of a figure that has one value. */
+static inline Spread spread_of_one(double value) { return (Spread){value, value, value}; }
+
 /* A line of the comparison. */
 typedef struct {
     const Run *run;
