@@ -41,6 +41,7 @@ typedef struct {
     Blocks blocks[ENTRY_COUNT]; /* the functions of program.c that use these names */
 } Places;
 
+/* Cuts the entries into functions and names what these use. The arena owns all of it. */
 Places places_of(Arena *, const Plan *);
 
 /* The name of a value that fills its storage or that a function of program.c uses. */

@@ -116,6 +116,7 @@ typedef struct Program {
     const char *unmerged;     /* why the program has no merge entry; NULL: it has one */
 } Program;
 
+/* Without values, ops and parameters; the arena owns all that is added to it. */
 Program *program_new(Arena *);
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -199,6 +200,7 @@ typedef struct {
     int *first;
 } GraphUses;
 
+/* The arena owns the lists. */
 GraphUses uses_find(Arena *, const Program *, const Graph *);
 Op *use_maker(const GraphUses *, const Value *);
 /* Returns the readers and stores their number. */

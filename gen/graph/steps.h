@@ -117,6 +117,7 @@ typedef struct {
     int count, capacity;
 } Body;
 
+/* Without steps; the arena owns it and what is appended. */
 Body *body_new(Arena *, int64_t rows, int64_t cols);
 /* Makes the body's space that of a value: its rows and columns. */
 void body_space(Body *, const Value *);

@@ -105,7 +105,7 @@ static inline int64_t value_bytes(const Value *v) {
 /* Whether it is all of its storage. */
 static inline bool value_fills(const Value *v) { return value_bytes(v) == v->storage->bytes; }
 
-bool value_dense(const Value *);
+bool value_dense(const Value *);  /* its rows follow each other without gaps */
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
 /* Distance in elements from the value's first element to the one at (row, col). */
 int64_t value_index(const Value *, int64_t row, int64_t col);

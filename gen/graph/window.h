@@ -11,6 +11,7 @@ enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
 /* Most neighbouring rows that a thread may have together, and those beyond the first. */
 enum { MOST_IN_TURN = 4, MOST_SPARE = MOST_IN_TURN - 1 };
 
+/* Places of the window along an axis: the size of what an op with the window makes. */
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);
 /* Rows per input image, and per output image. */

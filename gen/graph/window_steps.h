@@ -25,6 +25,7 @@ typedef struct Tap {
     int spare_count;
 } Tap;
 
+/* Appends them; height and width are those of an image. */
 Pixel step_pixel(Body *, int64_t height, int64_t width);
 /* The taps that an output pixel reads: body rows are outputs, taps are rows of the input. Returns
  * the number of taps. */

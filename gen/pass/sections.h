@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 
+/* Whether the parameter, which trains, lies in the section. */
 bool section_has(const Program *, const Section *, const Param *);
 
 /* Whether an optimizer's op (TRAIT_UPDATES) updates the section. `master` is what the op's first

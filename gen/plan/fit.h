@@ -5,7 +5,9 @@
 #include "plan/plan.h"
 #include "spec/less_memory.h"
 
+/* Device memory that the process may use: activation_checkpoint.memory_budget_gib, or the device's. */
 int64_t plan_budget_bytes(const Plan *);
+/* Whether the process, with context and libraries, stays within that. */
 bool plan_fits(const Plan *);
 /* The largest part that can be made smaller; PART_OTHER if nothing would help. */
 MemoryPart plan_largest_part(const Plan *);

@@ -186,6 +186,7 @@ typedef struct {
     Cost other_cost; /* of a run that does not end a step */
 } PlanEntry;
 
+/* Adds a cost, as often as `times` says: bytes, FLOPs, instructions and time. */
 void cost_add(Cost *sum, const Cost *, double times);
 
 /* An operand or result of a launch or of a launch joined to it. */

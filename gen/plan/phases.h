@@ -17,6 +17,7 @@ typedef struct {
     bool *kept;   /* by step: a LOAD that several phases need */
 } Phases;
 
+/* The arena owns the tables. Valid until the body's steps change. */
 Phases phases_of(Arena *, const Body *);
 bool phase_needs(const Phases *, int phase, int step);
 /* Whether the phase's visit of the columns stores, sums or reduces with this step. */

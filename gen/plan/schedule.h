@@ -32,7 +32,9 @@ typedef struct {
     int slots; /* most micro-batches in flight; micro-batch m uses slot m % slots */
 } StageSchedule;
 
+/* The arena owns the actions. */
 StageSchedule schedule_of(Arena *, PipelineSchedule, int stage, int stages, int micro_batches);
+/* Whether it sends to or receives from another stage. */
 bool action_exchanges(ActionKind);
 /* Number of exchanges; those that begin together count as one. */
 int schedule_exchanges(const StageSchedule *);

@@ -33,4 +33,6 @@ const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name);
 Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets,
                       const char *point);
 
+/* Reads a spec and checks all of its points, with `sets` ("KEY=VALUE") in each of them; mistakes are
+ * user errors. The arena owns the result. */
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets);
