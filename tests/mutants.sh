@@ -661,6 +661,11 @@ mutant checkpoint_set_aside runtime/checkpoint/checkpoint.c \
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 
+mutant device_said_by_each_program runtime/scripts/run.sh \
+    'export GPUOPT_DEVICE_SAID=1' ':' tests/study/bases.sh device_is_said_once
+mutant device_said_again runtime/device/device.c \
+    'launched_rank() == 0 && !getenv("GPUOPT_DEVICE_SAID")' 'launched_rank() == 0' \
+    tests/runtime/run.sh no_silent_simulation
 mutant spec_without_its_folder gen/spec/toml.c \
     'arena_printf(arena, "specs/%s", name),' '"", ' tests/emit/run.sh likely_specs_are_named
 mutant keys_of_which_table gen/spec/keys.c \

@@ -96,7 +96,8 @@ static void choose_automatically(Rt *rt) {
         rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used by default: run "
                 "with DEVICE=sim to use it",
                 problem, (double)bytes / (1 << 30));
-    if (launched_rank() == 0)
+    /* Unless an earlier program of the same command has said it. */
+    if (launched_rank() == 0 && !getenv("GPUOPT_DEVICE_SAID"))
         fprintf(stderr, "no CUDA device (%s): running on the simulated device, a CPU\n", problem);
     char error[16];
     if (dynlib_open(LIB_CUDA, error, sizeof error))

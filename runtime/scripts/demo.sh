@@ -16,6 +16,7 @@ build() {
 echo "== $spec: an adapter for the model that specs/base_tiny.toml trains"
 # Nothing is removed: a base that is trained is taken, and what was cut short goes on.
 build base_tiny ready
+export GPUOPT_DEVICE_SAID=1 # that one said which device it found
 build $name all
 [ ! -f build/$name/out/report.json ] ||
     echo "build/$name/out has the results of an earlier run, which this one replaces when it ends"

@@ -91,7 +91,8 @@ variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 make_program() {
     [ -n "${BUILT-}" ] || [ "$1" != run ] || echo "building $2"
     ${5-} make --no-print-directory -s -j2 -C "$2" "$1" FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${4-}" ARGS="$3" 7>&-
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${4-}" ARGS="$3" 7>&- || return
+    export GPUOPT_DEVICE_SAID=1
 }
 
 # recorded FILE NAME: prints a value of the record that a training run leaves with its model

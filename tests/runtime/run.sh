@@ -606,7 +606,8 @@ test_no_silent_simulation() {
     GPUOPT_DEVICE=cuda run plain cuda
     [ $? = 1 ] && says cuda "error:.*DEVICE=sim" || return 1
     GPUOPT_DEVICE=auto run plain auto --steps 0 &&
-        says auto "no CUDA device.*running on the simulated device"
+        says auto "no CUDA device.*running on the simulated device" &&
+        GPUOPT_DEVICE_SAID=1 GPUOPT_DEVICE=auto run plain said_before --steps 0 && ! says said_before "no CUDA device"
 }
 
 # A driver without a device: each of its functions returns CUDA_ERROR_NO_DEVICE.

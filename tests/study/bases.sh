@@ -87,6 +87,13 @@ test_finished_base_stays() {
     interrupted_base && write_base 2 && run_adapted && says '^warning: ' && ! grep 'training .*first' $work/said
 }
 
+# Of the programs that a command runs (a probe, the base, the adapted one), the first says that there is no GPU.
+test_device_is_said_once() {
+    [ -e /dev/nvidiactl ] && return 0 # there is a real device
+    rm -rf $base/out && text >$work/text && write_base 2 && DEVICE=auto GPUOPT_DEVICE=auto run_adapted &&
+        says "because $base/out/model is not there yet" && [ "$(grep -c '^no CUDA device' $work/said)" -eq 1 ]
+}
+
 # The options are of the adapted program, so they are known to be wrong before its base is trained.
 test_refused_options_train_no_base() {
     rm -rf $base/out && text >$work/text && write_base 2 && $GEN $work/adapted.toml -o $work/adapted >/dev/null &&
