@@ -27,12 +27,6 @@ bool role_persistent(Role role) { return roles[role].persistent; }
 bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
 
-int64_t value_index(const Value *v, int64_t row, int64_t col) {
-    if (!v->plane)
-        return row * v->row_stride + col;
-    return (row / v->plane * value_cols(v) + col) * v->plane + row % v->plane;
-}
-
 bool value_same_place(const Value *a, const Value *b) {
     return a->storage == b->storage && a->plane == b->plane &&
            value_begin(a) == value_begin(b) &&

@@ -107,8 +107,6 @@ static inline bool value_fills(const Value *v) { return value_bytes(v) == v->sto
 
 bool value_dense(const Value *);  /* its rows follow each other without gaps */
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
-/* Distance in elements from the value's first element to the one at (row, col). */
-int64_t value_index(const Value *, int64_t row, int64_t col);
 bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place with the same dtype */
 

@@ -57,6 +57,11 @@ static unsigned char *element_at(const Memory *m, const Value *v, int64_t elemen
 
 __extension__ typedef _Float16 Half;
 
+int64_t value_index(const Value *v, int64_t row, int64_t col) {
+    if (!v->plane) return row * v->row_stride + col;
+    return (row / v->plane * value_cols(v) + col) * v->plane + row % v->plane;
+}
+
 double memory_get(const Memory *m, const Value *v, int64_t element) {
     const void *at = element_at(m, v, element);
     switch (v->dtype) {

@@ -14,6 +14,8 @@ typedef struct {
 
 Memory memory_new(const Program *); /* filled with 0xFF: not a number */
 void memory_free(Memory *);
+/* Distance in elements from the value's first element to the one at (row, col). */
+int64_t value_index(const Value *, int64_t row, int64_t col);
 double memory_get(const Memory *, const Value *, int64_t element); /* from the value's first */
 void memory_set(Memory *, const Value *, int64_t element, double number);
 
