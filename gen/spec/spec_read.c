@@ -238,26 +238,23 @@ const Toml *find_sweep(Arena *arena, const char *path, Pos blame, const ReadChai
     return inherited && own->kind == TOML_TABLE && own->count == 0 ? NULL : own;
 }
 
-static void refuse_sweep(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
+static Spec *read_one(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
+                      const ReadChain *outer) {
     const Toml *sweep = find_sweep(arena, path, blame, outer);
     if (sweep)
         user_error(sweep->pos, "name a spec without [sweep]",
                    "%s is a study of several experiments", path);
+    Spec *spec = spec_resolve(arena, path, blame, settings, count, outer);
+    refuse_in_vain(arena, spec);
+    return spec;
 }
 
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
-    refuse_sweep(arena, path, blame, outer);
-    Spec *spec = spec_resolve(arena, path, blame, NULL, 0, outer);
-    refuse_in_vain(arena, spec);
-    return spec;
+    return read_one(arena, path, blame, NULL, 0, outer);
 }
 
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
-    const Setting *settings = settings_parse(arena, sets, nsets);
-    refuse_sweep(arena, path, (Pos){0}, NULL);
-    Spec *spec = spec_resolve(arena, path, (Pos){0}, settings, nsets, NULL);
-    refuse_in_vain(arena, spec);
-    return spec;
+    return read_one(arena, path, (Pos){0}, settings_parse(arena, sets, nsets), nsets, NULL);
 }
 
 Spec *spec_changed(Arena *arena, const Spec *spec, const char *const *sets, int nsets) {
