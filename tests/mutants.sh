@@ -703,6 +703,13 @@ mutant peak_flops_of_another_rate gen/study/predicted.c \
     'peak_flops[program_rate(plan->program)]' 'peak_flops[0]' tests/emit/run.sh table_has_figures_of_a_step
 mutant resumed_run_without_a_note gen/study/compare_runs.c \
     '0 : row->figures[first].most' '0 : 0' build/unit/test_print_study
+mutant large_figures_written_out gen/study/chart.c \
+    'whole && fabs(value) < LARGE_FIGURE ?' 'whole ?' build/unit/test_print_study
+mutant median_overflows gen/study/compare_runs.c \
+    'values[(count - 1) / 2] / 2 + values[count / 2] / 2' '(values[(count - 1) / 2] + values[count / 2]) / 2' \
+    build/unit/test_print_study
+mutant label_cut_within_a_character gen/study/chart.c \
+    '((unsigned char)text[size] & 0xc0) == 0x80' 'text[size] == 0' build/unit/test_print_study
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
 mutant crashed_point_goes_on runtime/scripts/study.sh '29|30|31|37' '29|3[0-9]|37' tests/study/run.sh

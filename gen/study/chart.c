@@ -28,9 +28,12 @@ enum {
 static const char *const colours[COLOURS] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                              "#66ccee", "#aa3377", "#997700", "#777777"};
 
+/* XML has no control characters. */
 static void put_escaped(StrBuf *out, const char *text) {
     for (; *text; text++)
-        if (*text == '<')
+        if ((unsigned char)*text < ' ')
+            sb_puts(out, " ");
+        else if (*text == '<')
             sb_puts(out, "&lt;");
         else if (*text == '>')
             sb_puts(out, "&gt;");
@@ -91,12 +94,19 @@ static void label_of(const Comparison *c, const Row *row, char text[LABEL_SIZE])
         put_values(c, row, 0, text);
 }
 
+/* The most of `size` bytes of a text in UTF-8 that end with a whole character. */
+static int whole_characters(const char *text, int size) {
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
 static void put_label(const Comparison *c, StrBuf *out, int y, const char *class,
                       const char *text) {
     char shown[LABEL_SIZE + 4];
     bool cut = !c->points && strlen(text) > LABEL_SHOWN;
-    snprintf(shown, sizeof shown, "%.*s%s", cut ? LABEL_SHOWN - 2 : LABEL_SIZE, text,
-             cut ? " …" : "");
+    int kept = cut ? whole_characters(text, LABEL_SHOWN - 2) : LABEL_SIZE;
+    snprintf(shown, sizeof shown, "%.*s%s", kept, text, cut ? " …" : "");
     put_text(out, bars_left(c) - 8, y, class, shown);
 }
 
@@ -144,7 +154,7 @@ static double largest(const Comparison *c, int figure) {
 
 static int put_value(double value, char *text, size_t size) {
     bool whole = value == floor(value) || fabs(value) >= 1e5;
-    return snprintf(text, size, whole ? "%.0f" : "%.4g", value);
+    return snprintf(text, size, whole && fabs(value) < LARGE_FIGURE ? "%.0f" : "%.4g", value);
 }
 
 /* Writes "4.5, over 2 steps" for a value that is not comparable with the others. */
@@ -181,7 +191,8 @@ static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *o
     double ratio = figure_ratio(c, row, figure);
     int used = put_value(spread->median, text, sizeof text);
     if (!isnan(ratio))
-        snprintf(text + used, sizeof text - (size_t)used, "  x%.2f", ratio);
+        snprintf(text + used, sizeof text - (size_t)used, ratio < LARGE_RATIO ? "  x%.2f" : "  x%.1e",
+                 ratio);
     put_text(out, left + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
 }
 

@@ -206,7 +206,7 @@ static Spread spread_of(Arena *arena, const Run *run, const Figure *of) {
     if (count == 0)
         return (Spread){NAN, NAN, NAN};
     qsort(values, (size_t)count, sizeof *values, by_value);
-    double median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+    double median = values[(count - 1) / 2] / 2 + values[count / 2] / 2;
     return (Spread){median, values[0], values[count - 1]};
 }
 
@@ -471,6 +471,14 @@ bool forget_study(Arena *arena, const char *folder) {
     return true;
 }
 
+/* Shells add a slash at the end of a folder's name. */
+static const char *without_slash(Arena *arena, const char *path) {
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    return arena_strndup(arena, path, end);
+}
+
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -478,19 +486,21 @@ static const char *last_part(const char *path) {
 
 void compare_folders(Arena *arena, const char *const *folders, int count, const char *format) {
     PrintComparison print = comparison_format(format);
-    bool study = count == 1 && is_study(arena, folders[0]);
-    Run *runs = study ? study_read(arena, folders[0], &count)
+    const char *folder = without_slash(arena, folders[0]);
+    bool study = count == 1 && is_study(arena, folder);
+    Run *runs = study ? study_read(arena, folder, &count)
                       : arena_array(arena, (size_t)count, sizeof *runs);
     for (int i = 0; !study && i < count; i++)
         runs[i] = run_read(arena, folders[i]);
-    Comparison c = compare_runs(arena, study ? last_part(folders[0]) : "", runs, count);
+    Comparison c = compare_runs(arena, study ? last_part(folder) : "", runs, count);
     c.points = study;
-    if (study)
-        write_files(arena, folders[0], &c);
     StrBuf text = {0};
     print(&c, &text);
     fputs(text.text, stdout);
+    fflush(stdout);
     sb_free(&text);
+    if (study)
+        write_files(arena, folder, &c);
     for (int i = 0; i < count; i++)
         run_free(&runs[i]);
 }

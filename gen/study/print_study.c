@@ -108,6 +108,8 @@ static void value_text(const Comparison *c, int figure, double value, char text[
         snprintf(text, 32, "-");
     else if (is_memory(c->figures[figure].path))
         snprintf(text, 32, "%.2f", value / 0x1p20);
+    else if (fabs(value) >= LARGE_FIGURE)
+        snprintf(text, 32, "%.3e", value);
     else
         snprintf(text, 32, whole ? "%.0f" : "%.4f", value);
 }
@@ -122,7 +124,11 @@ static void print_figure(const Comparison *c, const Row *row, int figure, size_t
     value_text(c, figure, spread->least, least);
     value_text(c, figure, spread->most, most);
     if (!isnan(ratio))
-        snprintf(relative, sizeof relative, ratio < 1e4 ? "x%.3f" : "x%.0f", ratio);
+        snprintf(relative, sizeof relative,
+                 ratio < 1e4           ? "x%.3f"
+                 : ratio < LARGE_RATIO ? "x%.0f"
+                                       : "x%.1e",
+                 ratio);
     if (spread->least < spread->most)
         snprintf(range, sizeof range, "(%s..%s)", least, most);
     int range_width = figure_spreads(c, figure) ? RANGE_WIDTH : 0;

@@ -9,6 +9,9 @@
 enum { MOST_BYTES = 1 << 26 };
 
 static const char *const remedy = "name folders of programs that have run, or of one study";
+static const char *const lost = "copy the folder again; or generate and run the program again";
+static const char *const broken =
+    "copy the folder again; or remove this file, then generate and run the program again";
 
 static json_t *read_json(Arena *arena, const char *path) {
     char *text;
@@ -16,10 +19,10 @@ static json_t *read_json(Arena *arena, const char *path) {
     json_error_t error;
     const char *why = file_read(arena, path, MOST_BYTES, &text, &size);
     if (why)
-        user_error((Pos){0}, remedy, "cannot read %s: %s", path, why);
+        user_error((Pos){0}, lost, "cannot read %s: %s", path, why);
     json_t *root = json_loadb(text, size, 0, &error);
     if (!json_is_object(root))
-        user_error((Pos){.file = path}, "run the program again", "this is not a report: %s",
+        user_error((Pos){.file = path}, broken, "this file is broken: %s",
                    root ? "not a JSON object" : error.text);
     return root;
 }

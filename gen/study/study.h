@@ -54,6 +54,11 @@ typedef struct {
     SumOf sum;
 } Figure;
 
+/* Figures of this size, as the loss of a run that diverged, are printed with an exponent, and so
+ * are ratios from LARGE_RATIO on. */
+#define LARGE_FIGURE 1e15
+#define LARGE_RATIO 1e7
+
 /* A figure over the repetitions of a run; NAN: not measured. */
 typedef struct {
     double median, least, most;

@@ -988,6 +988,20 @@ results_stand_for_their_program() {
         ! "$gen" --compare $a/obj 2>$work/refusal && says 'no program and no report' $work/refusal
 }
 
+# Files that were damaged on their way, each with a remedy that works, and a folder in which nothing can be
+# written, as if it were someone else's.
+damaged_results_are_named() {
+    local copy=$work/damaged
+    rm -rf $copy && mkdir $copy && cp -r "$b" $copy/point && echo point >$copy/points && truncate -s -3 $copy/point/out/report.json &&
+        ! "$gen" --compare $copy 2>$work/refusal && says '^build/.*/point/out/report.json: error: this file is broken: ' $work/refusal &&
+        says 'remove this file, then generate and run the program again$' $work/refusal &&
+        cp "$b/out/report.json" $copy/point/out && rm $copy/point/plan.json &&
+        ! "$gen" --compare $copy 2>$work/refusal && says 'point/plan.json: No such file' $work/refusal &&
+        says 'hint: copy the folder again; or generate and run' $work/refusal || return
+    cp "$b/plan.json" $copy/point && mkdir $copy/study.svg && ! "$gen" --compare $copy/ >$work/compared 2>$work/refusal &&
+        says '^damaged: 1 of 1 runs finished' $work/compared && says 'study.svg: error: cannot write this file' $work/refusal
+}
+
 # A copy that claims to have run on a device.
 refuses_simulated_beside_real() {
     rm -rf $work/real
@@ -1160,6 +1174,7 @@ attempt "the steps that were done" steps_that_were_done
 attempt "sums over unequal numbers of steps" sums_over_unequal_steps
 attempt "waits have a ratio if the first run waited" waits_have_a_ratio_if_the_first_waited
 attempt "results stand for their program" results_stand_for_their_program
+attempt "damaged results" damaged_results_are_named
 attempt "speed-ups against one card" speedups_against_one_card
 attempt "simulated beside real is refused" refuses_simulated_beside_real
 attempt "a report of another spec is refused" refuses_an_old_report

@@ -230,6 +230,35 @@ static void test_bars_have_the_names_of_points(void **state) {
     sb_free(&out);
 }
 
+/* The losses of a run that diverges, and their ratios, are longer than a cell in all their digits. Values are
+ * cut between characters, and what XML forbids is left out. */
+static void print_diverged(PrintComparison print, StrBuf *out) {
+    static const char spec[] = "[data]\ntrain = [\"a\\u0001%s\"]\n";
+    static const char wide[] = "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                               "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9";
+    char text[256];
+    snprintf(text, sizeof text, spec, wide);
+    Run runs[] = {run_with("a", "[data]\ntrain = [\"b\"]\n", "{\"loss\": {\"last\": 2.5}}"),
+                  run_with("b", text, "{\"loss\": {\"last\": 1.5e308}}")};
+    runs[1].reports[runs[1].repeats++] = json_loads("{\"loss\": {\"last\": 1.6e308}}", 0, NULL);
+    Comparison c = compare(runs, 2);
+    print(&c, out);
+    free_runs(runs, 2);
+}
+
+static void test_large_figures_have_exponents(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    print_diverged(comparison_text, &out);
+    assert_non_null(strstr(out.text, " 1.550e+308 x6.2e+307  (1.500e+308..1.600e+308)\n"));
+    sb_free(&out);
+    print_diverged(comparison_svg, &out);
+    assert_non_null(strstr(out.text, ">1.55e+308  x6.2e+307<"));
+    assert_non_null(strstr(out.text, ">[a \u00e9\u00e9"));
+    assert_non_null(strstr(out.text, "\u00e9 \u2026<"));
+    sb_free(&out);
+}
+
 /* Only runs of text have tokens, which include padding. */
 static void test_legend_explains_tokens(void **state) {
     (void)state;
@@ -525,6 +554,7 @@ int main(void) {
                                        cmocka_unit_test(test_json_has_units_and_types),
                                        cmocka_unit_test(test_charts_have_units),
                                        cmocka_unit_test(test_bars_have_the_names_of_points),
+                                       cmocka_unit_test(test_large_figures_have_exponents),
                                        cmocka_unit_test(test_legend_explains_tokens),
                                        cmocka_unit_test(test_resumed_runs_are_named),
                                        cmocka_unit_test(test_resumed_repetition_has_no_sums),
