@@ -9,12 +9,14 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 
 enum { BLOCK = 8, COEFFICIENTS = BLOCK * BLOCK, TABLES = 4 };
+enum { MOST_JPEG_PIXELS = 1 << 26 }; /* the largest data.jpeg_pixels */
 
 _Static_assert(sizeof(SlotHead) <= SLOT_HEAD, "the head of a slot has grown");
 
@@ -210,22 +212,28 @@ static bool has_room_for_taps(int32_t size, int64_t resized) {
 static void warn_once(const PictureFile *file, const SlotHead *head, int64_t bytes,
                       const RtImages *shape) {
     static atomic_flag told = ATOMIC_FLAG_INIT;
+    int64_t pixels = over(bytes, 3);
+    char remedy[80] = "";
     if (atomic_flag_test_and_set(&told))
         return;
+    if (pixels <= MOST_JPEG_PIXELS)
+        snprintf(remedy, sizeof remedy, "; with data.jpeg_pixels = %lld the device would",
+                 (long long)pixels);
     rt_warn("%s: its %d x %d pixels take %lld bytes of coefficients, more than the %lld of a slot: the "
-            "host decodes it, and others like it; with data.jpeg_pixels = %lld the device would",
+            "host decodes it, and others like it%s",
             file->path, head->height, head->width, (long long)bytes,
-            (long long)shape->slot_bytes - SLOT_HEAD, (long long)over(bytes, 3));
+            (long long)shape->slot_bytes - SLOT_HEAD, remedy);
 }
 
 static bool fits(const PictureFile *file, const SlotHead *head, const RtImages *shape) {
     int64_t bytes = blocks_of(head) * COEFFICIENTS * (int64_t)sizeof(int16_t);
-    if (bytes > shape->slot_bytes - SLOT_HEAD) {
-        warn_once(file, head, bytes, shape);
-        return false;
-    }
-    return has_room_for_taps(head->box.height, shape->height) &&
-           has_room_for_taps(head->box.width, shape->width);
+    if (!has_room_for_taps(head->box.height, shape->height) ||
+        !has_room_for_taps(head->box.width, shape->width))
+        return false; /* whatever the size of slots */
+    if (bytes <= shape->slot_bytes - SLOT_HEAD)
+        return true;
+    warn_once(file, head, bytes, shape);
+    return false;
 }
 
 /* ---- coefficients ---------------------------------------------------------------------------- */

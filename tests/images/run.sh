@@ -138,6 +138,19 @@ test_the_device_makes_the_hosts_pixels() {
         [ "$(figure no_slots_out bytes)" -lt $((16 * 8 * 1024)) ]
 }
 
+# No slot is large enough for pictures that are shrunk too much, nor may the key be as large as some files'
+# headers say.
+test_no_vain_advice_about_slots() {
+    program shrunk data.jpeg_pixels=1 data.image_height=1 data.image_width=1 && "$work/draw_folder" "$work/large" 3 4 33 64 &&
+        mkdir -p "$work/shrunk_data" && mv "$work/large" "$work/shrunk_data/train" &&
+        cp -r "$work/shrunk_data/train" "$work/shrunk_data/test" && run shrunk shrunk_data shrunk_out &&
+        ! grep -q 'the host decodes it' "$work/shrunk_out.log" || return
+    program wide data.image_height=300 data.image_width=300 training.per_device_train_batch_size=1 && with giant &&
+        find "$work/giant/train/class_0" -name '*.jpg' -exec perl -0777 -pi -e \
+            's/(\xff[\xc0\xc2]\x00[\x0b\x11]\x08)..../$1\x23\x28\x23\x28/s' {} + &&
+        refused wide giant "class_0/" && grep -q 'its 9000 x 9000 pixels take .* and others like it$' "$work/refused.log"
+}
+
 # In one channel only brightness is sent. In planes, and with other orders of the kernels' threads.
 test_gray_and_in_planes() {
     local slots
