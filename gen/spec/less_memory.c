@@ -15,6 +15,11 @@ static bool may_be_sharded(const Spec *s) {
     return !is_sharded(s) && s->parallelism.one_rank_collectives == ONE_RANK_NONE;
 }
 
+static bool has_odd_batch(const Spec *s) {
+    return s->training.per_device_train_batch_size % 2;
+}
+static bool has_even_batch(const Spec *s) { return !has_odd_batch(s); }
+
 enum {
     OF_TRAINED = PART_WEIGHTS | PART_GRADIENTS | PART_STATES,
     OF_ANY_WEIGHTS = OF_TRAINED | PART_FROZEN,
@@ -69,10 +74,14 @@ static const struct {
      "decodes weights for each use instead of keeping them"},
     {PART_BATCHES, NULL, {{KEY_data_jpeg_pixels, HALVED}},
      "makes slots of pictures smaller; the host decodes pictures that are larger"},
-    {OF_ROWS, NULL,
+    {OF_ROWS, has_even_batch,
      {{KEY_training_per_device_train_batch_size, HALVED},
       {KEY_training_gradient_accumulation_steps, DOUBLED}},
      "take as many rows per step, half as many at a time"},
+    {OF_ROWS, has_odd_batch,
+     {{KEY_training_per_device_train_batch_size, HALVED},
+      {KEY_training_gradient_accumulation_steps, DOUBLED}},
+     "take a few rows less per step, in micro-batches of less than half the size"},
     {OF_ROWS, NULL, {{KEY_precision_dtype, "\"bf16\""}}, "keeps most activations in 16 bits"},
     {OF_ROWS, NULL, {{KEY_training_seq_len, HALVED}}, "needs fewer activations"},
     {OF_ROWS, NULL, {{KEY_model_image_size, HALVED}}, "needs fewer activations"},
