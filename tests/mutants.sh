@@ -615,6 +615,8 @@ mutant overflowing_coefficients_sent runtime/data/data_coefficients.c \
     'MOST = 8191' 'MOST = 1 << 30' tests/sim/test_template_run.sh pictures
 mutant more_taps_than_weights runtime/data/data_coefficients.c \
     '+ 1 <= SLOT_TAPS' '<= SLOT_TAPS' build/unit/test_picture_slots
+mutant adapter_for_a_program_without_one runtime/loop/options.c \
+    '&& !program->checkpoint.adapter_json' '&& !program' tests/runtime/run.sh options
 mutant slots_larger_than_the_key_can_be runtime/data/data_coefficients.c \
     'if (pixels <= MOST_JPEG_PIXELS)' 'if (pixels)' tests/images/run.sh no_vain_advice_about_slots
 mutant red_green_and_blue_as_luma runtime/data/data_coefficients.c \

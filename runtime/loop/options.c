@@ -94,6 +94,10 @@ static void check(const RtOptions *options, const RtProgram *program) {
         rt_fail("--dump writes the first step of a fresh run; leave out --resume");
     if (options->no_adapter && options->adapter_dir)
         rt_fail("--no-adapter and --adapter contradict each other; give one");
+    if ((options->no_adapter || options->adapter_dir) && !program->checkpoint.adapter_json)
+        rt_fail("%s: this program has no adapter; leave the option out, or set adapter.type = \"lora\" "
+                "in the spec and generate it again",
+                options->no_adapter ? "--no-adapter" : "--adapter");
     if (options->no_adapter && options->steps > 0)
         rt_fail("--no-adapter leaves nothing to train; add --steps 0 to evaluate the base, or "
                 "leave it out");

@@ -554,6 +554,10 @@ test_options() {
     [ $? = 1 ] && says options "error: --seed -1: give a number from 0 to 9007199254740992" || return 1
     run plain options --stpes 4
     [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
+    run plain options --no-adapter --steps 0
+    [ $? = 1 ] && says options "error: --no-adapter: this program has no adapter" || return 1
+    run plain options --adapter "$work"
+    [ $? = 1 ] && says options 'error: --adapter: this program has no adapter; .* adapter.type = "lora"' || return 1
     run plain options --tune --resume
     [ $? = 1 ] && says options "error: --tune .* runs nothing else" || return 1
     run plain options --steps 0 --seed 1 --steps 0
