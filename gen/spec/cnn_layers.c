@@ -66,8 +66,10 @@ static void split(Text *t) {
         refuse(t, t->count < forms[t->form].least ? "too few numbers" : "too many numbers");
 }
 
-/* Returns word i as an integer in [least, most], or `otherwise` if there is no such word. */
-static int64_t integer(const Text *t, int i, int64_t least, int64_t most, int64_t otherwise) {
+/* Returns word i, which is the layer's `what`, as an integer in [least, most], or `otherwise` if there
+ * is no such word. */
+static int64_t integer(const Text *t, int i, const char *what, int64_t least, int64_t most,
+                       int64_t otherwise) {
     if (i >= t->count)
         return otherwise;
     char *end;
@@ -75,8 +77,8 @@ static int64_t integer(const Text *t, int i, int64_t least, int64_t most, int64_
     if (*end || !isdigit((unsigned char)t->words[i][0]))
         refuse(t, arena_printf(t->arena, "\"%s\" is not an integer", t->words[i]));
     if (value < least || value > most)
-        refuse(t, arena_printf(t->arena, "%s is not in [%lld, %lld]", t->words[i], (long long)least,
-                               (long long)most));
+        refuse(t, arena_printf(t->arena, "its %s, %s, is not in [%lld, %lld]", what, t->words[i],
+                               (long long)least, (long long)most));
     return value;
 }
 
@@ -92,20 +94,20 @@ static void read_numbers(const Text *t, CnnLayer *layer) {
     enum { WIDEST = 1048576, LARGEST = 64 };
     switch (layer->kind) {
     case CNN_CONV:
-        layer->features = integer(t, 0, 1, WIDEST, 0);
-        layer->kernel = integer(t, 1, 1, LARGEST, 0);
-        layer->stride = integer(t, 2, 1, LARGEST, 1);
-        layer->padding = integer(t, 3, 0, layer->kernel - 1, 0);
+        layer->features = integer(t, 0, "number of channels", 1, WIDEST, 0);
+        layer->kernel = integer(t, 1, "kernel", 1, LARGEST, 0);
+        layer->stride = integer(t, 2, "stride", 1, LARGEST, 1);
+        layer->padding = integer(t, 3, "padding", 0, layer->kernel - 1, 0);
         break;
     case CNN_MAX_POOL:
-        layer->kernel = integer(t, 0, 1, WIDEST_WINDOW, 0);
-        layer->stride = integer(t, 1, 1, LARGEST, layer->kernel);
+        layer->kernel = integer(t, 0, "kernel", 1, WIDEST_WINDOW, 0);
+        layer->stride = integer(t, 1, "stride", 1, LARGEST, layer->kernel);
         break;
     case CNN_DROPOUT:
         layer->rate = share(t);
         break;
     case CNN_LINEAR:
-        layer->features = integer(t, 0, 1, WIDEST, 0);
+        layer->features = integer(t, 0, "number of features", 1, WIDEST, 0);
         break;
     case CNN_RELU:
     case CNN_FLATTEN:
