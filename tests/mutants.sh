@@ -615,6 +615,8 @@ mutant overflowing_coefficients_sent runtime/data/data_coefficients.c \
     'MOST = 8191' 'MOST = 1 << 30' tests/sim/test_template_run.sh pictures
 mutant more_taps_than_weights runtime/data/data_coefficients.c \
     '+ 1 <= SLOT_TAPS' '<= SLOT_TAPS' build/unit/test_picture_slots
+mutant large_losses_cut_off runtime/report/report.c \
+    'format, values[i]) > COLUMN)' 'format, values[i]) < 0)' build/unit/test_report
 mutant adapter_for_a_program_without_one runtime/loop/options.c \
     '&& !program->checkpoint.adapter_json' '&& !program' tests/runtime/run.sh options
 mutant slots_larger_than_the_key_can_be runtime/data/data_coefficients.c \

@@ -82,9 +82,11 @@ void progress_show(Rt *rt) {
     bool terminal = rt->ranks == 1 && isatty(STDOUT_FILENO);
     print_speed(rt, now, speed, sizeof speed);
     print_metrics(rt, last, metrics, sizeof metrics);
-    printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s%s", terminal ? "\r\033[K" : "",
-           (long long)rt->known_steps, (long long)rt->options.steps,
-           rt_figure(rt->program->real, rt->losses, last),
+    double loss = rt_figure(rt->program->real, rt->losses, last);
+    printf("%sstep %lld/%lld  loss ", terminal ? "\r\033[K" : "", (long long)rt->known_steps,
+           (long long)rt->options.steps);
+    printf(fabs(loss) < 1e9 ? "%.4f" : "%.4g", loss); /* a run that diverges */
+    printf("  norm %.4g%s%s%s",
            rt_figure(rt->program->real, rt->grad_norms, last), metrics, speed, terminal ? "" : "\n");
     fflush(stdout);
     shown.live = terminal;

@@ -312,18 +312,20 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Prints a line with a name, the measured and the predicted value; NAN prints as "-". */
+/* Prints a line with a name, the measured and the predicted value; NAN prints as "-". What is too long
+ * for a column, as the loss of a run that diverged, has an exponent. */
 static void line(FILE *out, const char *name, const char *format, double measured,
                  double predicted) {
-    char texts[2][32];
+    enum { COLUMN = 18 };
+    char texts[2][COLUMN + 1];
     const double values[2] = {measured, predicted};
     for (int i = 0; i < 2; i++) {
-        if (isfinite(values[i]))
-            snprintf(texts[i], sizeof texts[i], format, values[i]);
-        else
+        if (!isfinite(values[i]))
             snprintf(texts[i], sizeof texts[i], "-");
+        else if (snprintf(texts[i], sizeof texts[i], format, values[i]) > COLUMN)
+            snprintf(texts[i], sizeof texts[i], "%.6e", values[i]);
     }
-    fprintf(out, "%-34s %18s %18s\n", name, texts[0], texts[1]);
+    fprintf(out, "%-34s %*s %*s\n", name, COLUMN, texts[0], COLUMN, texts[1]);
 }
 
 static int cards_of(const Rt *rt) { return rt->ranks * rt->card_count; }

@@ -313,6 +313,14 @@ static void losses_are_listed_by_step(void **state) {
     assert_text("loss.csv", "\n2,nan,2,0.25\n");
 }
 
+static void large_losses_fit_a_column(void **state) {
+    (void)state;
+    losses[0] = 1.5e35f;
+    write_report();
+    losses[0] = 4;
+    assert_text("report.txt", "loss, first step                         1.500000e+35                  -\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -331,6 +339,7 @@ int main(void) {
         T(data_says_what_it_counts),
         T(the_loss_scale_is_reported),
         T(losses_are_listed_by_step),
+        T(large_losses_fit_a_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
