@@ -81,8 +81,9 @@ static void show(const Rt *rt, const RtEvaluation *found, const char *when) {
         snprintf(at_step, sizeof at_step, "at step %lld", (long long)found->step);
     const char *unit = targets_name(rt->program);
     int length = (int)strlen(unit) - (found->targets == 1); /* "1 image" */
-    printf("held-out loss %s: %.6f (mean of %lld %.*s)\n", when ? when : at_step,
-           rt_six_decimals(found->loss), (long long)found->targets, length, unit);
+    printf("held-out loss %s: ", when ? when : at_step);
+    printf(fabs(found->loss) < 1e9 ? "%.6f" : "%.6g", rt_six_decimals(found->loss)); /* it diverged */
+    printf(" (mean of %lld %.*s)\n", (long long)found->targets, length, unit);
     for (int i = 0; i < rt->program->metric_count; i++)
         printf("held-out %s %s: %.6f\n", rt->program->metrics[i].name, when ? when : at_step,
                rt_six_decimals(found->metrics[i]));
