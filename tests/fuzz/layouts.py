@@ -31,7 +31,7 @@ GEN = os.environ.get("GPUOPT_GEN", "./gpuopt-gen")
 STEPS = 3
 BATCH_NORMS = ("mobilenet_v2", "resnet")
 IMAGES = ("mlp", "cnn") + BATCH_NORMS
-
+FLAT_DROPOUT = "dropout 0.1" # behind "flatten", where it drops other features in NCHW
 
 BATCH, MICRO = "training.per_device_train_batch_size", "training.gradient_accumulation_steps"
 
@@ -133,7 +133,7 @@ def draw_image_model(rng, keys):
         keys["model.layers"] = rng.choice([
             ["conv 6 3", "relu", "max_pool 2", "flatten"],
             ["conv 4 3 1 1", "relu", "conv 6 3 2 1", "relu", "dropout 0.2", "flatten", "linear 16", "relu"],
-            ["conv 5 1", "conv 4 3", "max_pool 3 2", "relu", "conv 8 1 2", "relu", "flatten", "dropout 0.1"]])
+            ["conv 5 1", "conv 4 3", "max_pool 3 2", "relu", "conv 8 1 2", "relu", "flatten", FLAT_DROPOUT]])
     if family == "mobilenet_v2":
         keys.update({"model.width_mult": .1, "model.dropout": rng.choice([0.0, .2])})
     if family == "resnet":
@@ -286,7 +286,8 @@ def applies(key, keys):
         "parallelism.pipeline_schedule": STAGES in keys, "data.device_resident": "data.device_resident" in keys,
         "parallelism.overlap_grad_reduce": LANES[0] in keys and LANES[1] not in keys and DP not in keys,
         RESHARD: keys.get("parallelism.shard_stage") == 3 and STAGES not in keys,
-        "parallelism.sequence_parallel_chunks": "parallelism.sequence_parallel" in keys}.get(key, True)
+        "parallelism.sequence_parallel_chunks": "parallelism.sequence_parallel" in keys,
+        "compile.layout": FLAT_DROPOUT not in keys.get("model.layers", [])}.get(key, True)
 
 
 def pair_accumulation(rng, keys):
