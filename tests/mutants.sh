@@ -132,7 +132,9 @@ mutant narrow_at_any_size gen/pass/narrow_linears.c \
 mutant narrow_rows_of_any_width gen/pass/narrow_linears.c \
     'return n.cols >= LEAST_COLS;' 'return true;' build/unit/test_narrow_linears
 mutant narrow_sums_spill gen/plan/skeleton.c \
-    'return 8 * sums_held(body) > MOST_SUMS;' 'return sums_held(body) > MOST_SUMS;' build/unit/test_narrow_linears
+    'return sums > MOST_SUMS ||' 'return' build/unit/test_narrow_linears
+mutant narrow_sums_spill_beside_a_weight gen/plan/skeleton.c \
+    'weights && sums + weights > MOST_BESIDE_ROWS' 'weights > sums + MOST_BESIDE_ROWS' build/unit/test_narrow_linears
 mutant narrow_joins_nothing gen/plan/fuse.c \
     'if (a->col_map == COL_AT && b->col_map == COL_AT' 'if (!a && b->col_map == COL_AT' \
     build/unit/test_narrow_linears

@@ -168,8 +168,17 @@ static bool holds_many_sums(const Body *body) {
     return sums_held(body) > 4 && windows_overlap(body);
 }
 
-/* Whether sums of 8 columns fill so many registers that others would spill. */
-static bool sums_spill(const Body *body) { return 8 * sums_held(body) > MOST_SUMS; }
+/* Whether sums of 8 columns, alone or with rows of a weight, which all rows of the body share, fill so
+ * many registers that others would spill. */
+static bool sums_spill(const Body *body) {
+    int64_t sums = 8 * sums_held(body), weights = 0;
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_LOAD && s->level == LEVEL_COL && s->row_index >= 0)
+            weights += 8 * dtype_bytes(s->value->dtype) / 4;
+    }
+    return sums > MOST_SUMS || (weights && sums + weights > MOST_BESIDE_ROWS);
+}
 
 bool skeleton_is_alone(const Kernel *k) {
     if (k->skeleton != SKELETON_STREAM_ROW || k->threads < LONG_ROW_THREADS)

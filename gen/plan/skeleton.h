@@ -25,8 +25,9 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 };
  * registers it would be three blocks, and the last 116 of 512 would run after the others: such kernels
  * reached 2.2 TB/s there, those with 64 registers 2.9. Few blocks have room anyway. */
 enum { TILE_THREADS_TOGETHER = 1024, MOST_HELD = 60 };
-/* Of a thread, in fp32; with 88, beside 10 rows of a weight, ptxas spills. */
-enum { MOST_SUMS = 72 };
+/* Registers of a thread for its sums, and for these and rows of a weight. With 7 rows in 16 bits and 64
+ * sums, 92 together, ptxas spills; with 6 and 56 it does not. */
+enum { MOST_SUMS = 72, MOST_BESIDE_ROWS = 80 };
 /* About as many threads run on a multiprocessor if their windows slide: ptxas then has some 128
  * registers for each, which in 16 bits hold 3x3 windows of 4 columns over 4 rows without spilling. */
 enum { SLIDING_THREADS = 512 };

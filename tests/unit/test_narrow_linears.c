@@ -112,19 +112,40 @@ static const Kernel *kernel_of(const Plan *plan, const char *begins) {
     return NULL;
 }
 
-/* A ReLU before it joins it, and that ReLU's gradient its gradients. A thread has sums of 4 columns: those
- * of 8 would fill its registers. */
-static void neighbours_join(void **state) {
-    (void)state;
-    Spec *spec = spec_of_sets(&arena, mlp, (const char *const[MOST_SETS]){"precision.dtype=bf16"}, MOST_SETS);
+static Plan *plan_of(const char *classes, const char *other) {
+    const char *const sets[MOST_SETS] = {"precision.dtype=bf16", classes, other};
+    Spec *spec = spec_of_sets(&arena, mlp, sets, MOST_SETS);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     Plan *plan = plan_new(p, spec, NULL);
     plan_launches(plan);
+    return plan;
+}
+
+/* A ReLU before it joins it, and that ReLU's gradient its gradients. */
+static void neighbours_join(void **state) {
+    (void)state;
+    const Plan *plan = plan_of("model.num_classes=10", NULL);
     kernel_of(plan, "relu_narrow_linear_4x64");
-    const Kernel *grads =
-        kernel_of(plan, "narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_4x64");
-    assert_int_equal(grads->vector, 4);
+    kernel_of(plan, "narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_4x64");
+}
+
+/* A thread has sums of 8 columns, or of 4 where those would fill its registers: of many outputs, or of
+ * fewer beside the weight's rows. */
+static void sums_leave_registers(void **state) {
+    (void)state;
+    static const struct {
+        const char *classes;
+        int joined, alone;
+    } cases[] = {{"model.num_classes=6", 8, 8}, {"model.num_classes=7", 4, 8},
+                 {"model.num_classes=9", 4, 8}, {"model.num_classes=10", 4, 4}};
+    for (int i = 0; i < 4; i++) {
+        const Plan *plan = plan_of(cases[i].classes, NULL);
+        const char *name = "narrow_linear_weight_grad_";
+        assert_int_equal(kernel_of(plan, name)->vector, cases[i].joined);
+        plan = plan_of(cases[i].classes, "compile.fusion=false");
+        assert_int_equal(kernel_of(plan, name)->vector, cases[i].alone);
+    }
 }
 
 int main(void) {
@@ -134,6 +155,7 @@ int main(void) {
         cmocka_unit_test_teardown(large_products_stay, free_arena),
         cmocka_unit_test_teardown(sums_of_gradients_stay, free_arena),
         cmocka_unit_test_teardown(neighbours_join, free_arena),
+        cmocka_unit_test_teardown(sums_leave_registers, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
