@@ -138,6 +138,8 @@ mutant narrow_sums_spill_beside_a_weight gen/plan/skeleton.c \
 mutant narrow_joins_nothing gen/plan/fuse.c \
     'if (a->col_map == COL_AT && b->col_map == COL_AT' 'if (!a && b->col_map == COL_AT' \
     build/unit/test_narrow_linears
+mutant masks_of_one_row gen/emit/print_rows.c \
+    'step_is_vector(p->kernel, i) ? step_width(p->kernel, i) : vector' 'vector' tests/emit/run.sh masks_of_one_row
 mutant mask_in_an_epilogue_of_a_pool gen/pass/relu_masks.c \
     '|| op_is(maker, TRAIT_WINDOWS)' '' build/unit/test_relu_masks
 mutant mask_that_holds_a_result gen/pass/recompute_turns.c \

@@ -176,10 +176,12 @@ static const char *chunk_extent(Printer *p) {
 static void declare_registers(Printer *p, int i) {
     const char *type = dtype_c_name(p->body->steps[i].value->dtype);
     const char *name = unique(p, arena_printf(p->arena, "%s_v", param_name(p, i)));
-    if (p->kernel->vector == 1)
+    int vector = p->kernel->vector;
+    int width = step_is_vector(p->kernel, i) ? step_width(p->kernel, i) : vector;
+    if (vector == 1)
         put(p, "%s %s%s;", type, name, chunk_extent(p));
     else
-        put(p, "Vec<%s, %d> %s%s;", type, p->kernel->vector, name, chunk_extent(p));
+        put(p, "Vec<%s, %d> %s%s;", type, width, name, chunk_extent(p));
     p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
 }
 

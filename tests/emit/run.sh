@@ -153,6 +153,18 @@ test_blocks_share_bodies() {
     ! grep -q 'constexpr.*COLUMN_BLOCKS = 1[,;]' "$kernels" "$work/epilogues/kernels.cu"
 }
 
+# Where a batch is one row, all rows of a kernel share a mask: bytes of several columns in registers.
+test_masks_of_one_row() {
+    for fusion in true false; do
+        emit tests/sim/pools.toml --set 'model.layers=["flatten", "linear 8", "relu", "linear 2048", "relu", "dropout 0.1"]' \
+            --set precision.dtype=fp64 --set training.per_device_train_batch_size=1 --set compile.narrow_linears=false \
+            --set compile.fusion=$fusion -o "$work/one_row_$fusion" && make -s -C "$work/one_row_$fusion" &&
+            "$work/one_row_$fusion/run" --out "$work/one_row_$fusion.out" || return 1
+    done
+    grep -q 'Vec<uint8_t, 1> relu.*_mask_v\[CHUNKS\]' "$work/one_row_true/kernels.cu" &&
+        cmp "$work/one_row_true.out/loss.csv" "$work/one_row_false.out/loss.csv"
+}
+
 # Of kernels with the same formula, only some need 64-bit indices.
 test_large_batches() {
     emit specs/h100/mobilenet_v2_224.toml --set training.per_device_train_batch_size=1792 --force -o "$work/large" ||
