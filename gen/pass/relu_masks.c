@@ -31,13 +31,15 @@ static bool may_be_epilogue(const Program *p, const GraphUses *uses, const Op *o
     return maker && op_is(maker, TRAIT_EPILOGUE) && has_one_reader(uses, maker->out[0]);
 }
 
-/* Whether an op over rows reads the value, perhaps after pointwise ops: the ReLU can join its kernel,
- * where a thread may have few neighbours of a row, too. */
+/* Whether an op over rows reads the value in forward, perhaps after pointwise ops: the ReLU can join
+ * its kernel, where a thread may have few neighbours of a row, too. */
 static bool is_read_by_rows(const Program *p, const GraphUses *uses, const Value *v) {
     int count;
     Op *const *readers = use_readers(uses, v, &count);
     for (int i = 0; i < count; i++) {
         const Op *op = readers[i];
+        if (op->phase != PHASE_FORWARD)
+            continue;
         if (op_reads_rows(op, 0) && op->in[0] == v && op_is_over_rows(p, op))
             return true;
         if (op->out_count && op_is_pointwise(p, op) && is_read_by_rows(p, uses, op->out[0]))
