@@ -368,6 +368,14 @@ static void set_tile_vector(Kernel *k, int vector) {
     k->column_blocks = (int)ceil_div(k->body->cols / vector, k->lanes);
 }
 
+/* Rows that a TILE kernel's block visits at a time: not more than there are, or threads would load what
+ * all rows share for none. Where a row fills a warp, there are few anyway. */
+static int tile_parts(const Program *p, const Kernel *k) {
+    int parts = sum_parts(p, k->body->cols);
+    bool few = k->workers == 1 && k->rows && k->rows < parts && parts > WARP_ROW_THREADS / 32;
+    return few ? (int)k->rows : parts;
+}
+
 /* The rows that a thread adds depend on the widest vector, so that they are the same whatever else is
  * in the kernel. With fewer lanes, a block of narrower ones would read less than 32 bytes of a row. */
 static void choose_tile(const Program *p, Kernel *k) {
@@ -377,7 +385,8 @@ static void choose_tile(const Program *p, Kernel *k) {
     int64_t accesses = cols / k->vector;
     k->lanes = (int)ceil_div(accesses, ceil_div(accesses, 32));
     bool is_wide = k->vector == 8 && k->lanes >= 4;
-    k->threads = k->lanes * sum_parts(p, cols);
+    k->parts = tile_parts(p, k);
+    k->threads = k->lanes * k->parts;
     bool many = holds_many_sums(k->body) || sums_spill(k->body);
     set_tile_vector(k, is_wide && many ? 4 : k->vector);
     Kernel narrow = *k;

@@ -1145,11 +1145,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 
 /* narrow_linear_weight_grad over [32, 48]
  * from adapter.r; 0 bytes DRAM, 5.25 KiB issued, 12.3 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(252) narrow_linear_weight_grad_32x48(
+extern "C" __global__ void __launch_bounds__(192) narrow_linear_weight_grad_32x48(
     const __nv_bfloat16 *__restrict__ mlp_act, const __nv_bfloat16 *__restrict__ down_proj_u_grad,
     float *__restrict__ weight_grad) {
-    constexpr int COLS = 48, ROWS_PER_WORKER = 32, LANES = 6, PARTS = 42,
-        DOWN_PROJ_U_GRAD_STRIDE = 40, MLP_ACT_STRIDE = 56, THREADS = 252;
+    constexpr int COLS = 48, ROWS_PER_WORKER = 32, LANES = 6, PARTS = 32,
+        DOWN_PROJ_U_GRAD_STRIDE = 40, MLP_ACT_STRIDE = 56, THREADS = 192;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1219,14 +1219,14 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
 
 /* narrow_linear_weight_grad over [32, 32]
  * from adapter.r; 0 bytes DRAM, 5.00 KiB issued, 16.4 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256, 2) narrow_linear_weight_grad_32x32(
+extern "C" __global__ void __launch_bounds__(128, 4) narrow_linear_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm,
     const __nv_bfloat16 *__restrict__ up_proj_u_grad,
     const __nv_bfloat16 *__restrict__ gate_proj_u_grad, float *__restrict__ weight_grad,
     float *__restrict__ lora_A_weight_grad) {
-    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64,
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 32,
         UP_PROJ_U_GRAD_STRIDE = 112, GATE_PROJ_U_GRAD_STRIDE = 112,
-        POST_ATTENTION_LAYERNORM_STRIDE = 48, THREADS = 256;
+        POST_ATTENTION_LAYERNORM_STRIDE = 48, THREADS = 128;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1318,11 +1318,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
 
 /* narrow_linear_weight_grad over [32, 32]
  * from adapter.r; 0 bytes DRAM, 3.50 KiB issued, 8.19 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) narrow_linear_weight_grad_32x32_1_result(
+extern "C" __global__ void __launch_bounds__(128) narrow_linear_weight_grad_32x32_1_result(
     const __nv_bfloat16 *__restrict__ self_attn, const __nv_bfloat16 *__restrict__ o_proj_u_grad,
     float *__restrict__ weight_grad) {
-    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, STRIDE = 40,
-        THREADS = 256;
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 32, STRIDE = 40,
+        THREADS = 128;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1609,15 +1609,15 @@ attention_backward_kv_rope_16x2x16_of_88(
 
 /* narrow_linear_weight_grad over [32, 32]
  * from adapter.r; 0 bytes DRAM, 9.50 KiB issued, 24.6 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256, 2) narrow_linear_weight_grad_32x32_3_results(
+extern "C" __global__ void __launch_bounds__(128, 4) narrow_linear_weight_grad_32x32_3_results(
     const __nv_bfloat16 *__restrict__ input_layernorm,
     const __nv_bfloat16 *__restrict__ v_proj_u_grad,
     const __nv_bfloat16 *__restrict__ k_proj_u_grad,
     const __nv_bfloat16 *__restrict__ q_proj_u_grad, float *__restrict__ weight_grad,
     float *__restrict__ lora_A_weight_grad, float *__restrict__ lora_A_weight_grad_2) {
-    constexpr int COLS = 32, COLUMN_BLOCKS = 2, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64,
+    constexpr int COLS = 32, COLUMN_BLOCKS = 2, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 32,
         V_PROJ_U_GRAD_STRIDE = 88, K_PROJ_U_GRAD_STRIDE = 88, Q_PROJ_U_GRAD_STRIDE = 88,
-        INPUT_LAYERNORM_STRIDE = 56, THREADS = 256;
+        INPUT_LAYERNORM_STRIDE = 56, THREADS = 128;
     const int column_block = blockIdx.x % COLUMN_BLOCKS;
     const int worker = blockIdx.x / COLUMN_BLOCKS;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;

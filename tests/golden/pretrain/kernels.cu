@@ -801,10 +801,10 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 
 /* rms_norm_weight_grad over [32, 32]
  * 128 bytes DRAM, 4.62 KiB issued, 3.07 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
+extern "C" __global__ void __launch_bounds__(128) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
-    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, THREADS = 256;
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 32, THREADS = 128;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;

@@ -66,7 +66,7 @@ static const RtKernel kernels[] = {
     KERNEL(swiglu_32x48, 192, 0),
     KERNEL(cross_entropy_cross_entropy_grad_32x64, 256, 0),
     KERNEL(sum_add_32, 32, 0),
-    KERNEL(rms_norm_weight_grad_32x32, 256, 0),
+    KERNEL(rms_norm_weight_grad_32x32, 128, 0),
     KERNEL(add_32, 32, 0),
     KERNEL(rms_norm_grad_32x32, 256, 0),
     KERNEL(swiglu_grad_32x48, 192, 0),

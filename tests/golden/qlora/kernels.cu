@@ -1459,11 +1459,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 
 /* narrow_linear_weight_grad over [32, 48]
  * from adapter.r; 0 bytes DRAM, 5.25 KiB issued, 12.3 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(252) narrow_linear_weight_grad_32x48(
+extern "C" __global__ void __launch_bounds__(192) narrow_linear_weight_grad_32x48(
     const __nv_bfloat16 *__restrict__ mlp_act, const __nv_bfloat16 *__restrict__ down_proj_u_grad,
     float *__restrict__ weight_grad) {
-    constexpr int COLS = 48, ROWS_PER_WORKER = 32, LANES = 6, PARTS = 42,
-        DOWN_PROJ_U_GRAD_STRIDE = 40, MLP_ACT_STRIDE = 56, THREADS = 252;
+    constexpr int COLS = 48, ROWS_PER_WORKER = 32, LANES = 6, PARTS = 32,
+        DOWN_PROJ_U_GRAD_STRIDE = 40, MLP_ACT_STRIDE = 56, THREADS = 192;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
@@ -1893,11 +1893,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
 
 /* narrow_linear_weight_grad over [32, 32]
  * from adapter.r; 0 bytes DRAM, 3.50 KiB issued, 8.19 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) narrow_linear_weight_grad_32x32(
+extern "C" __global__ void __launch_bounds__(128) narrow_linear_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ input_layernorm,
     const __nv_bfloat16 *__restrict__ q_proj_u_grad, float *__restrict__ weight_grad) {
-    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, STRIDE = 40,
-        THREADS = 256;
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 32, STRIDE = 40,
+        THREADS = 128;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;

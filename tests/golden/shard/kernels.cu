@@ -1,4 +1,4 @@
-/* The 15 kernels of shard.
+/* The 14 kernels of shard.
  *
  * All extents and strides are constants; matrices are row-major. A kernel's name has
  * the first three kinds of its ops, and their shape. The comment before it has all
@@ -163,39 +163,52 @@ extern "C" __global__ void __launch_bounds__(256) relu_narrow_linear_8x64(
     }
 }
 
-/* cross_entropy, cross_entropy_grad over [8, 10]
- * from training.task; 36 bytes DRAM, 3.34 KiB issued, 1.49 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_8x10(
+/* cross_entropy, cross_entropy_grad, column_sum over [8, 10]
+ * from training.task; 36 bytes DRAM, 3.38 KiB issued, 1.57 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_column_sum_8x10(
     const __nv_bfloat16 *__restrict__ biased, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ biased_grad) {
-    constexpr int COLS = 10, LANES = 32, WARPS = 8;
-    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
-    const int lane = threadIdx.x % LANES;
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ biased_grad,
+    float *__restrict__ bias_grad) {
+    constexpr int COLS = 10, ROWS_PER_WORKER = 8, LANES = 32, PARTS = 8, THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane;
-    const int labels_row = labels[row];
+    float total = {};
     const float loss_weight_value = loss_weight[0];
-    const bool has_target = labels_row >= 0;
     const float loss_grad_value = loss_grad[0];
     const float scale = loss_weight_value * loss_grad_value;
-    __nv_bfloat16 biased_v;
-    SumOfExps<float> exps;
-    float target = 0;
-    if (col < COLS) {
-        biased_v = biased[row * COLS + col];
-        const float biased_j = convert<float>(biased_v);
-        exps.add(biased_j);
-        target += col == labels_row ? biased_j : 0.0f;
+    for (int row = first + part; row < end; row += PARTS) {
+        const int labels_row = labels[row];
+        const bool has_target = labels_row >= 0;
+        __nv_bfloat16 biased_v;
+        SumOfExps<float> exps;
+        float target = 0;
+        if (col < COLS) {
+            biased_v = biased[row * COLS + col];
+            const float biased_j = convert<float>(biased_v);
+            exps.add(biased_j);
+            target += col == labels_row ? biased_j : 0.0f;
+        }
+        const float lse = warp_lse(exps);
+        target = warp_sum(target);
+        if (lane == 0)
+            loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
+        if (col < COLS) {
+            const float softmax = expf(convert<float>(biased_v) - lse);
+            const float biased_grad_j =
+                has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+            biased_grad[row * COLS + col] = convert<__nv_bfloat16>(biased_grad_j);
+            total += rounded<__nv_bfloat16>(biased_grad_j);
+        }
     }
-    const float lse = warp_lse(exps);
-    target = warp_sum(target);
-    if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
+    SHARED float sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
+    if (part > 0)
+        return;
     if (col < COLS) {
-        const float softmax = expf(convert<float>(biased_v) - lse);
-        const float biased_grad_j =
-            has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
-        biased_grad[row * COLS + col] = convert<__nv_bfloat16>(biased_grad_j);
+        bias_grad[worker * COLS + col] = convert<float>(total);
     }
 }
 
@@ -216,40 +229,15 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
         step_loss[0] = step_loss_value + loss;
 }
 
-/* column_sum over [8, 10]
- * from model.hidden_size; 0 bytes DRAM, 200 bytes issued, 80 FLOP per launch */
-extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
-    const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 10, ROWS_PER_WORKER = 8, LANES = 5, PARTS = 51, THREADS = 255;
-    const int worker = blockIdx.x;
-    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
-    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
-    const int col = lane * 2;
-    Vec<float, 2> total = {};
-#pragma unroll 4
-    for (int row = first + part; row < end; row += PARTS) {
-        const Vec<__nv_bfloat16, 2> biased_grad_v = load_vec<2>(biased_grad + row * COLS + col);
-#pragma unroll
-        for (int j = 0; j < 2; j++) {
-            total[j] += convert<float>(biased_grad_v[j]);
-        }
-    }
-    SHARED Vec<float, 2> sums[THREADS];
-    total = sum_of_parts<PARTS, LANES>(sums, total);
-    if (part > 0)
-        return;
-    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
-}
-
 /* narrow_linear_weight_grad, narrow_linear_input_grad, relu_grad, column_sum over [8, 64]
- * from model.hidden_size; 0 bytes DRAM, 47.2 KiB issued, 20.5 kFLOP per launch */
-extern "C" __global__ void __launch_bounds__(256, 2)
+ * from model.hidden_size; 0 bytes DRAM, 17.2 KiB issued, 20.5 kFLOP per launch */
+extern "C" __global__ void __launch_bounds__(64, 8)
 narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_8x64(
     const __nv_bfloat16 *__restrict__ relu, const __nv_bfloat16 *__restrict__ biased_grad,
     const __nv_bfloat16 *__restrict__ weight, float *__restrict__ weight_grad,
     __nv_bfloat16 *__restrict__ biased_grad_2, float *__restrict__ bias_grad) {
-    constexpr int COLS = 64, COLUMN_BLOCKS = 2, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32,
-        STRIDE = 10, THREADS = 256;
+    constexpr int COLS = 64, COLUMN_BLOCKS = 2, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 8,
+        STRIDE = 10, THREADS = 64;
     const int column_block = blockIdx.x % COLUMN_BLOCKS;
     const int worker = blockIdx.x / COLUMN_BLOCKS;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
@@ -358,11 +346,11 @@ narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_8x64(
 
 /* relu_grad_masked, column_sum over [8, 64]
  * from model.hidden_size; 0 bytes DRAM, 2.31 KiB issued, 512 FLOP per launch */
-extern "C" __global__ void __launch_bounds__(256) relu_grad_masked_column_sum_8x64(
+extern "C" __global__ void __launch_bounds__(64) relu_grad_masked_column_sum_8x64(
     const uint8_t *__restrict__ relu_mask, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
-    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, PER_BYTE = 8,
-        RELU_MASK_STRIDE = 8, THREADS = 256;
+    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 8, PER_BYTE = 8,
+        RELU_MASK_STRIDE = 8, THREADS = 64;
     const int worker = blockIdx.x;
     const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
