@@ -135,6 +135,8 @@ mutant narrow_sums_spill gen/plan/skeleton.c \
     'return sums > MOST_SUMS ||' 'return' build/unit/test_narrow_linears
 mutant narrow_sums_spill_beside_a_weight gen/plan/skeleton.c \
     'weights && sums + weights > MOST_BESIDE_ROWS' 'weights > sums + MOST_BESIDE_ROWS' build/unit/test_narrow_linears
+mutant threads_without_a_row gen/plan/skeleton.c \
+    'return few ? (int)k->rows : parts;' 'return few ? parts : parts;' build/unit/test_narrow_linears
 mutant narrow_joins_nothing gen/plan/fuse.c \
     'if (a->col_map == COL_AT && b->col_map == COL_AT' 'if (!a && b->col_map == COL_AT' \
     build/unit/test_narrow_linears

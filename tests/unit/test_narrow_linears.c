@@ -127,7 +127,9 @@ static void neighbours_join(void **state) {
     (void)state;
     const Plan *plan = plan_of("model.num_classes=10", NULL);
     kernel_of(plan, "relu_narrow_linear_4x64");
-    kernel_of(plan, "narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_4x64");
+    const Kernel *grads =
+        kernel_of(plan, "narrow_linear_weight_grad_narrow_linear_input_grad_relu_grad_4x64");
+    assert_int_equal(grads->parts, 4); /* no threads without a row */
 }
 
 /* A thread has sums of 8 columns, or of 4 where those would fill its registers: of many outputs, or of
