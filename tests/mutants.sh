@@ -325,7 +325,7 @@ mutant programs_outlive_a_killed_command tests/gpu/machine.py \
 mutant grid_beyond_cudas_limit gen/plan/check.c \
     'launch->grid[d] > most[d]' 'launch->grid[d] > most[0]' build/unit/test_memory
 mutant pairs_beyond_the_grid gen/plan/attention_kernels.c \
-    'g->batch > MOST_GRID_Y' 'g->batch > 2 * MOST_GRID_Y' tests/error/run.sh
+    'g->batch > MOST_GRID_YZ' 'g->batch > 2 * MOST_GRID_YZ' tests/error/run.sh
 mutant launches_of_an_op_unordered gen/plan/check.c \
     '!is_before(c, span->last, launch)' 'false' build/unit/test_memory
 mutant streams_taken_for_one gen/plan/memory.c \

@@ -8,8 +8,6 @@
 #include "plan/attention.h"
 #include "plan/template_kernels.h"
 
-enum { MOST_GRID_Y = 65535, MOST_GRID_Z = 65535 }; /* CUDA's limits */
-
 static const char *const part_names[] = {"forward", "backward_q", "backward_kv"};
 
 /* ---- which template -------------------------------------------------------------------------- */
@@ -128,16 +126,16 @@ static void wgmma_geometry(AttentionGeometry *g) {
 /* Only rows of 16, those of wide heads in fp64, can be too many; and samples only if a row of the
  * batch is two of them. */
 static void check_grid(const Plan *plan, const AttentionGeometry *g) {
-    if (g->batch > MOST_GRID_Y)
+    if (g->batch > MOST_GRID_YZ)
         user_error(spec_pos(plan->spec, KEY_training_per_device_train_batch_size),
                    "lower it, and raise gradient_accumulation_steps",
                    "attention over %lld samples at a time; a launch has room for %lld",
-                   (long long)g->batch, (long long)MOST_GRID_Y);
-    if (ceil_div(g->seq, g->rows) > MOST_GRID_Z)
+                   (long long)g->batch, (long long)MOST_GRID_YZ);
+    if (ceil_div(g->seq, g->rows) > MOST_GRID_YZ)
         user_error(spec_pos(plan->spec, KEY_training_seq_len),
                    "use shorter rows, narrower heads or another precision",
                    "heads of width %lld in this precision allow %lld tokens per row at most",
-                   (long long)g->head_dim, (long long)(MOST_GRID_Z * g->rows));
+                   (long long)g->head_dim, (long long)(MOST_GRID_YZ * g->rows));
 }
 
 static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPart part) {

@@ -503,7 +503,7 @@ static void check_run(Check *c, bool ends_step) {
  * kernel declares itself is the compiler's to check. */
 static void check_grids(Check *c) {
     enum { MOST_THREADS = 1024, MOST_SHARED = 227 << 10 };
-    static const int64_t most[] = {INT32_MAX, 65535, 65535};
+    static const int64_t most[] = {MOST_GRID_X, MOST_GRID_YZ, MOST_GRID_YZ};
     for (int i = 0; i < c->entry->launch_count; i++) {
         const Launch *launch = &c->entry->launches[i];
         if (launch->kind != LAUNCH_KERNEL)

@@ -39,10 +39,8 @@ enum {
     MOST_WGMMA_STAGES = 3        /* with the widest tiles, two blocks fit a multiprocessor */
 };
 
-enum {
-    MOST_GRID_Y = 65535,            /* CUDA's limit */
-    MOST_PIXELS = INT32_MAX - 65535 /* kernels count up to the end of the last tile or part */
-};
+/* Kernels count up to the end of the last tile or part. */
+enum { MOST_PIXELS = INT32_MAX - 65535 };
 
 /* How a block's threads share the results of a gather: each `tile` rows (columns) are divided among
  * `threads` threads, and each of them holds `side` neighbours out of every threads * side. */
@@ -534,11 +532,11 @@ static int64_t choose_weight_lines(Conv *c) {
 
 /* Results are filters by columns, and columns have the grid's second dimension. */
 static void check_columns(const Plan *plan, const Conv *c, int64_t columns) {
-    if (ceil_div(columns, c->cols) > MOST_GRID_Y)
+    if (ceil_div(columns, c->cols) > MOST_GRID_YZ)
         user_error(spec_pos(plan->spec, KEY_model_layers),
                    "use a smaller kernel, or fewer channels before it",
                    "%s has %lld elements per filter; this precision allows %lld at most",
-                   c->w->name, (long long)columns, (long long)(MOST_GRID_Y * c->cols));
+                   c->w->name, (long long)columns, (long long)(MOST_GRID_YZ * c->cols));
 }
 
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {

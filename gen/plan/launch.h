@@ -30,6 +30,7 @@ typedef struct {
     const char *hole, *value; /* a template's hole and the text that fills it */
 } Hole;
 
+enum { MOST_GRID_X = INT32_MAX, MOST_GRID_YZ = 65535 }; /* CUDA's limits of a grid */
 enum { MAX_PARAMS = 24, MAX_SCALARS = 8, MAX_STREAMS = 4, MAX_WAITS = 4 };
 
 /* Streams: work that overlaps the compute stream runs on the others. */
