@@ -126,9 +126,9 @@ mutant narrow_gradients_in_one_row gen/graph/ops_narrow.c \
 mutant narrow_that_is_wide gen/pass/narrow_linears.c \
     'n.outputs > MOST_NARROW' 'n.outputs > 2 * MOST_NARROW' build/unit/test_narrow_linears
 mutant narrow_sum_of_gradients gen/pass/narrow_linears.c \
-    ' || op->attr.accumulate ||' ' ||' build/unit/test_narrow_linears
+    'op->attr.accumulate || !is_real' '!is_real' build/unit/test_narrow_linears
 mutant narrow_at_any_size gen/pass/narrow_linears.c \
-    'body_ms(device, p, op, n) >=' '0 * body_ms(device, p, op, n) >=' build/unit/test_narrow_linears
+    'body_ms(device, p, op, n) <' '0 * body_ms(device, p, op, n) <' build/unit/test_narrow_linears
 mutant narrow_rows_of_any_width gen/pass/narrow_linears.c \
     'return n.cols >= LEAST_COLS;' 'return true;' build/unit/test_narrow_linears
 mutant narrow_sums_spill gen/plan/skeleton.c \

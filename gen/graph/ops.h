@@ -86,7 +86,7 @@ PROLOGUE_OP(low_rank_matmul, K | ROWS(IN0), shape_low_rank_matmul, no_gradient, 
 OP(narrow_linear, K | ROWS(IN0), shape_narrow_linear, no_gradient, expand_narrow_linear,
    flops_linear, no_launch)
 OP(narrow_linear_input_grad, K | ROWS(IN0), shape_narrow_linear_input_grad, no_gradient,
-   expand_narrow_linear_input_grad, flops_narrow_linear_input_grad, no_launch)
+   expand_narrow_linear_input_grad, flops_matmul, no_launch)
 OP(narrow_linear_weight_grad, K, shape_narrow_linear_weight_grad, no_gradient,
    expand_narrow_linear_weight_grad, flops_narrow_linear_weight_grad, no_launch)
 

@@ -73,10 +73,6 @@ void expand_narrow_linear_input_grad(const Op *op, Body *body) {
     step_store(body, op->out[0], scaled(op, body, sum));
 }
 
-double flops_narrow_linear_input_grad(const Op *op) {
-    return 2.0 * (double)value_elements(op->out[0]) * (double)value_cols(op->in[0]);
-}
-
 void shape_narrow_linear_weight_grad(Program *p, Op *op) {
     const Value *dy = op->in[0], *x = op->in[1];
     op_expect_operands(op, 2);

@@ -38,9 +38,9 @@ static Narrow narrow_of(const Op *op) {
 /* A warp has a row of x: with fewer columns, lanes load less than 4 bytes of it in 16 bits. */
 enum { LEAST_COLS = 64 };
 
+/* Whether a product can become that. */
 static bool can_be(const Program *p, const Op *op, Narrow n) {
-    bool product = op->kind == OP_matmul || op->kind == OP_matmul_bias;
-    if (!product || op->attr.accumulate || !is_real(op->in[0]))
+    if (op->attr.accumulate || !is_real(op->in[0]))
         return false;
     if (n.outputs < 2 || n.outputs > MOST_NARROW || n.cols < 2)
         return false;
@@ -82,14 +82,14 @@ bool pass_narrow_linears(Program *p, const Spec *spec) {
         Graph *graph = &p->entry[entry];
         for (int i = 0; i < graph->op_count; i++) {
             Op *op = graph->ops[i];
-            Narrow n = {0};
-            if (op->kind == OP_matmul || op->kind == OP_matmul_bias)
-                n = narrow_of(op);
-            if (!can_be(p, op, n) || (wanted == WHERE_GAINED && body_ms(device, p, op, n) >=
-                                                                    device_op_ms(device, p, op)))
+            if (op->kind != OP_matmul && op->kind != OP_matmul_bias)
                 continue;
-            become(op, n);
-            found = true;
+            Narrow n = narrow_of(op);
+            if (can_be(p, op, n) &&
+                (wanted == EVERYWHERE || body_ms(device, p, op, n) < device_op_ms(device, p, op))) {
+                become(op, n);
+                found = true;
+            }
         }
     }
     return found;
