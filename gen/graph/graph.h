@@ -209,6 +209,9 @@ Op *const *use_readers(const GraphUses *, const Value *, int *count);
 bool use_read_by_body(const GraphUses *, const Value *);
 /* Whether an op of backward, other than `except`, reads the value under this name. */
 bool use_read_in_backward(const GraphUses *, const Value *, const Op *except);
+/* Whether v may become columns of a wider matrix. Operands and results of collectives may not: they
+ * must be dense. */
+bool use_can_stride(const GraphUses *, const Value *v);
 
 /* ---- programs --------------------------------------------------------------------------------- */
 

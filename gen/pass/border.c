@@ -16,23 +16,6 @@ static Op *reader_of(const GraphUses *uses, const Value *v, int operand) {
     return NULL;
 }
 
-static bool is_exchanged(const GraphUses *uses, const Value *v) {
-    int count;
-    const Op *maker = use_maker(uses, v);
-    Op *const *reader = use_readers(uses, v, &count);
-    bool exchanged = maker && op_is(maker, TRAIT_COLLECTIVE) && maker->out[0] == v;
-    for (int i = 0; i < count; i++)
-        exchanged |= op_is(reader[i], TRAIT_COLLECTIVE) && reader[i]->in[0] == v;
-    return exchanged;
-}
-
-bool border_can_stride(const GraphUses *uses, const Value *v) {
-    for (const Value *view = v->storage->views; view; view = view->next_view)
-        if (is_exchanged(uses, view))
-            return false;
-    return value_can_stride(v);
-}
-
 /* A site ends in a linear that accumulates onto a plain linear with a frozen weight. */
 static bool match_site(const GraphUses *uses, Op *base, Site *site) {
     if (base->kind != OP_linear || base->attr.accumulate || base->attr.alpha != 1)

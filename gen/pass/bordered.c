@@ -104,7 +104,7 @@ static const Border *find_like(const Borders *all, const char *name) {
 /* Everything that the forward products touch must be free to move; with `like`, the weights have
  * moved already. Gathered weights get no border, because each rank would hold all of it. */
 static bool can_border(Program *p, const GraphUses *uses, const Border *b, const Border *like) {
-    if (!border_can_stride(uses, b->x) || b->x->role != ROLE_ACTIVATION)
+    if (!use_can_stride(uses, b->x) || b->x->role != ROLE_ACTIVATION)
         return false;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
@@ -114,7 +114,7 @@ static bool can_border(Program *p, const GraphUses *uses, const Border *b, const
             return false;
         if (!value_can_move(s->up->in[0]) || !value_can_move(s->base->out[0]))
             return false;
-        if (b->count > 1 && !border_can_stride(uses, s->base->out[0]))
+        if (b->count > 1 && !use_can_stride(uses, s->base->out[0]))
             return false;
         if (s->base->observe || s->up->observe)
             return false;

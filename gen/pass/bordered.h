@@ -60,9 +60,6 @@ int64_t border_zeros_of_b(const Border *);
 const char *linears_name(Arena *, const char *const *names, int count);
 /* The same for ops whose names differ in one part: mlp.gate_up_proj.lora_A.weight.grad. */
 const char *joined_name(Arena *, Op *const *ops, int count);
-/* Whether a value may become columns of a wider matrix. Operands and results of collectives may
- * not: they must be dense. */
-bool border_can_stride(const GraphUses *, const Value *);
 /* Whether all low-rank paths read the same x'; it is x unless the base reads a rounded one. */
 bool border_has_one_input(const Border *);
 /* Whether no op reads a site's sum before the last site is done. */

@@ -91,7 +91,7 @@ static bool find_sums(const GraphUses *uses, const Border *b, Backpath *path) {
 static bool values_can_move(const GraphUses *uses, const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        if (!border_can_stride(uses, dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
+        if (!use_can_stride(uses, dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
             return false;
         for (int k = 0; k < i; k++)
             if (path->site[k].v->in[0]->storage == dy->storage)

@@ -10,7 +10,7 @@
  * and result alike. Changes only ops with TRAIT_IN_PLACE whose result no op reads that could share
  * their kernel, which in place they cannot. */
 #include "graph/op_table.h"
-#include "pass/bordered.h"
+#include "pass/pass.h"
 
 /* Whether an op after number `at` reads or writes any of v. */
 static bool is_used_after(const GraphUses *uses, const Value *v, int at) {
@@ -31,7 +31,7 @@ static bool can_work_in_place(const GraphUses *uses, const Op *op) {
         return false;
     const Value *x = op->in[0], *y = op->out[0];
     return x->role == ROLE_ACTIVATION && y->role == ROLE_ACTIVATION && x->dtype == y->dtype &&
-           x->storage != y->storage && border_can_stride(uses, y) &&
+           x->storage != y->storage && use_can_stride(uses, y) &&
            !is_used_after(uses, x, op->id) && !use_read_by_body(uses, y);
 }
 

@@ -132,7 +132,7 @@ static Groups find_groups(Program *p, const Spec *spec, const GraphUses *uses, A
 static bool can_move(const GraphUses *uses, const Group *g, Value *of(const Member *)) {
     for (int i = 0; i < g->count; i++) {
         const Value *v = of(&g->member[i]);
-        if (!value_can_move(v) || !border_can_stride(uses, v) || v->role != ROLE_ACTIVATION)
+        if (!value_can_move(v) || !use_can_stride(uses, v) || v->role != ROLE_ACTIVATION)
             return false;
         for (int k = 0; k < i; k++)
             if (of(&g->member[k])->storage == v->storage)

@@ -25,7 +25,7 @@ static bool same_angles(const Op *a, const Op *b) {
 }
 
 static bool may_move(const GraphUses *uses, const Value *v) {
-    return value_can_move(v) && border_can_stride(uses, v) && v->role == ROLE_ACTIVATION;
+    return value_can_move(v) && use_can_stride(uses, v) && v->role == ROLE_ACTIVATION;
 }
 
 static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
