@@ -8,16 +8,22 @@
 /* A loop that saves fewer launches than this is harder to read than the launches themselves. */
 enum { LEAST_SAVED = 6 };
 
-/* Returns the run in ids[from..to) that saves most launches: among equals the shortest, then the
- * earliest. */
-static Run best_run(const int *ids, int from, int to) {
+typedef struct {
+    const int *ids, *forms; /* by launch: see roll_ids */
+} Launches;
+
+/* Returns the run in [from..to) that saves most launches: among equals the shortest, then the
+ * earliest. Of a loop, most names differ only in numbers from those of the next iteration. */
+static Run best_run(const Launches *of, int from, int to) {
     Run best = {from, 0, 1, 0};
     int saved = 0;
     for (int length = 1; 2 * length <= to - from && length + saved < to - from; length++) {
-        int equal = 0; /* how many consecutive ids equal those `length` later */
+        int equal = 0, named = 0; /* consecutive ids, and forms, that equal those `length` later */
         for (int i = to - length - 1; i >= from; i--) {
-            equal = ids[i] == ids[i + length] ? equal + 1 : 0;
-            int repeats = equal / length;
+            bool same = of->ids[i] == of->ids[i + length];
+            equal = same ? equal + 1 : 0;
+            named = same ? named + (of->forms[i] == of->forms[i + length]) : 0;
+            int repeats = 2 * named > equal ? equal / length : 0;
             bool better = repeats * length > saved;
             bool earlier = repeats * length == saved && saved > 0 && length == best.length;
             if (better || earlier) {
@@ -36,21 +42,21 @@ static void add_run(Rolled *rolled, Run run) {
         rolled->runs[rolled->count++] = run;
 }
 
-static void roll_range(Rolled *rolled, const int *ids, int from, int to) {
+static void roll_range(Rolled *rolled, const Launches *of, int from, int to) {
     while (from < to) {
-        Run best = best_run(ids, from, to);
+        Run best = best_run(of, from, to);
         if (best.length == 0)
             break;
-        roll_range(rolled, ids, from, best.first);
+        roll_range(rolled, of, from, best.first);
         add_run(rolled, best);
         from = best.first + best.length * best.times;
     }
     add_run(rolled, (Run){from, to - from, 1, to - from});
 }
 
-Rolled roll_ids(Arena *arena, const int *ids, int count) {
+Rolled roll_ids(Arena *arena, const int *ids, const int *forms, int count) {
     Rolled rolled = {arena_array(arena, (size_t)count + 1, sizeof(Run)), 0, ids};
-    roll_range(&rolled, ids, 0, count);
+    roll_range(&rolled, &(Launches){ids, forms}, 0, count);
     return rolled;
 }
 
@@ -85,8 +91,20 @@ bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry 
     return same && (!a->observe || same_view(a->observed, b->observed));
 }
 
+/* The name of the launch's first op, without the numbers in it. */
+static int form_of(const Launch *launch) {
+    char form[256];
+    size_t length = 0;
+    for (const char *c = launch->ops[0]->name; *c && length + 1 < sizeof form; c++)
+        if (*c < '0' || *c > '9')
+            form[length++] = *c;
+    form[length] = '\0';
+    return (int)stable_hash(form);
+}
+
 Rolled roll_entry(Arena *arena, const PlanEntry *entry) {
     int *ids = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *ids), distinct = 0;
+    int *forms = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *forms);
     const Launch **first = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *first);
     for (int i = 0; i < entry->launch_count; i++) {
         int id = 0;
@@ -95,6 +113,7 @@ Rolled roll_entry(Arena *arena, const PlanEntry *entry) {
         if (id == distinct)
             first[distinct++] = &entry->launches[i];
         ids[i] = id;
+        forms[i] = form_of(&entry->launches[i]);
     }
-    return roll_ids(arena, ids, entry->launch_count);
+    return roll_ids(arena, ids, forms, entry->launch_count);
 }

@@ -18,8 +18,9 @@ typedef struct {
     const int *ids; /* by launch of the entry */
 } Rolled;
 
-/* Equal ids mean launches that differ only in addresses and scalars. */
-Rolled roll_ids(Arena *, const int *ids, int count);
+/* Equal ids mean launches that differ only in addresses and scalars; equal forms, names that differ only
+ * in numbers. */
+Rolled roll_ids(Arena *, const int *ids, const int *forms, int count);
 Rolled roll_entry(Arena *, const PlanEntry *);
 /* Whether two launches, of one entry or of two, differ only in addresses and scalars. */
 bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry *of_b,

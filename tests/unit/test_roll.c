@@ -14,12 +14,14 @@
 static Arena arena;
 
 /* Returns text such as "1+3x4+2": counts of single launches, and repeated runs as LENGTHxTIMES. */
-static const char *rolled(const char *letters) {
+static const char *rolled_names(const char *letters, const char *names) {
     static char text[256];
-    int ids[256], count = (int)strlen(letters), covered = 0;
-    for (int i = 0; i < count; i++)
+    int ids[256], forms[256], count = (int)strlen(letters), covered = 0;
+    for (int i = 0; i < count; i++) {
         ids[i] = letters[i];
-    Rolled r = roll_ids(&arena, ids, count);
+        forms[i] = names[i];
+    }
+    Rolled r = roll_ids(&arena, ids, forms, count);
     text[0] = '\0';
     for (int i = 0; i < r.count; i++) {
         const Run *run = &r.runs[i];
@@ -37,10 +39,20 @@ static const char *rolled(const char *letters) {
     return text;
 }
 
+static const char *rolled(const char *letters) { return rolled_names(letters, letters); }
+
 static void test_layers_become_a_loop(void **state) {
     (void)state;
     assert_string_equal(rolled("eabcdabcdabcdabcdh"), "1+4x4+1");
     assert_string_equal(rolled("eabcdabcdabcdabcdhxyzwxyzwxyzwf"), "1+4x4+1+4x3+1");
+}
+
+/* Where most have other names, as two different modules of one shape have, a loop would only hide that. */
+static void test_other_names_stay_apart(void **state) {
+    (void)state;
+    assert_string_equal(rolled_names("abcdefabcdefx", "abcdefabcuvwx"), "13");
+    assert_string_equal(rolled_names("abcdefabcdefx", "abcdefabcdvwx"), "6x2+1");
+    assert_string_equal(rolled_names("abcdefabcdefabcdefx", "uvwxyfabcdefabcdefx"), "6x3+1");
 }
 
 static void test_the_shortest_period_wins(void **state) {
@@ -184,7 +196,7 @@ static int free_arena(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layers_become_a_loop),
+        cmocka_unit_test(test_layers_become_a_loop), cmocka_unit_test(test_other_names_stay_apart),
         cmocka_unit_test(test_the_shortest_period_wins),
         cmocka_unit_test(test_short_runs_stay_as_they_are),
         cmocka_unit_test(test_long_repeats_come_before_short_ones),
