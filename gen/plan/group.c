@@ -138,6 +138,58 @@ static Body *joined_body(const Grouping *g, const Group *group, const Group *alo
     return group_join_bodies(g->plan->program, group->body, alone->body);
 }
 
+/* Whether nothing but `group` reads what `maker` makes, and that element by element. */
+static bool makes_only_for(const Grouping *g, const Group *maker, const Group *group) {
+    if (!maker->body || maker->epilogue || !body_is_pointwise(maker->body) ||
+        !groups_may_share(maker, group) || maker->count + group->count > GROUP_OPS)
+        return false;
+    Group both = {0};
+    for (int i = 0; i < maker->count; i++)
+        group_append(g->plan->program->arena, &both, maker->ops[i], NULL);
+    for (int i = 0; i < group->count; i++)
+        group_append(g->plan->program->arena, &both, group->ops[i], NULL);
+    for (int i = 0; i < maker->count; i++)
+        for (int k = 0; k < maker->ops[i]->out_count; k++)
+            if (!group_hides(g, &both, maker->ops[i]->out[k]))
+                return false;
+    return true;
+}
+
+/* Whether an op of the group reads what the maker makes. */
+static bool reads_from(const Group *group, const Group *maker) {
+    for (int i = 0; i < group->count; i++)
+        for (int k = 0; k < maker->count; k++)
+            if (op_reads_from(group->ops[i], maker->ops[k]))
+                return true;
+    return false;
+}
+
+/* Joins group `first` to `later`, whose place it moves down to, if no other group has to come between. */
+static bool try_join_maker(Grouping *g, int first, int later) {
+    Group *maker = &g->groups[first], *group = &g->groups[later];
+    if (!reads_from(group, maker) || !makes_only_for(g, maker, group) ||
+        conflicts_between(g, first, later, maker))
+        return false;
+    Body *joined = group_join_bodies(g->plan->program, maker->body, group->body);
+    if (!joined)
+        return false;
+    group_move(g, first, later - 1);
+    maker = &g->groups[later - 1];
+    for (int i = 0; i < group->count; i++)
+        group_append(g->plan->program->arena, maker, group->ops[i], group->parts[i]);
+    maker->body = joined;
+    group_drop_stores(g, maker, joined);
+    group_remove(g, later);
+    return true;
+}
+
+/* An op that reads the results of two groups has joined the later one; the other may be for it alone. */
+static void join_makers(Grouping *g, int later) {
+    for (int i = later - 1; i >= 0 && i >= later - GROUP_WINDOW; i--)
+        if (try_join_maker(g, i, later))
+            return;
+}
+
 /* Joins the op to group `index` if the two can be made adjacent. */
 static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     Group alone = {.ops = &op, .count = 1, .body = body};
@@ -154,6 +206,7 @@ static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     group_append(g->plan->program->arena, group, op, body);
     group->body = joined;
     group_drop_stores(g, group, joined); /* makes room for more parameters */
+    join_makers(g, index);
     return true;
 }
 

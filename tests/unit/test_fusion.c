@@ -142,6 +142,38 @@ static void test_residual_and_norm(void **state) {
     assert_int_equal(launches_of(&h), 1);
 }
 
+/* z = 2 a + 2 b: what makes b's part joined nothing, because a product came between; the sum joins that
+ * of a, which is nearer, and both join it. Not if a product reads 2 b as well. */
+static int launches_of_two_makers(bool read) {
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *b = matrix(&h, "b", ROLE_FROZEN, 64, 64), *w = matrix(&h, "w", ROLE_FROZEN, 64, 64);
+    Value *of_b = op1(&h, OP_scale, "of_b", b, NULL, NULL);
+    Value *a = op1(&h, OP_matmul, "a", read ? of_b : w, w, NULL);
+    Value *of_a = op1(&h, OP_scale, "of_a", a, NULL, NULL);
+    op1(&h, OP_add, "z", of_a, of_b, matrix(&h, "kept", ROLE_GRADIENT, 64, 64));
+    return launches_of(&h);
+}
+
+static void test_sum_of_two_makers(void **state) {
+    (void)state;
+    assert_int_equal(launches_of_two_makers(false), 2);
+    assert_int_equal(launches_of_two_makers(true), 3);
+}
+
+/* The product overwrites what the first maker reads, so that this cannot wait for the sum. */
+static void test_maker_that_cannot_wait(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *b = matrix(&h, "b", ROLE_GRADIENT, 64, 64), *w = matrix(&h, "w", ROLE_FROZEN, 64, 64);
+    Value *of_b = op1(&h, OP_scale, "of_b", b, NULL, NULL);
+    Value *a = op1(&h, OP_matmul, "a", w, w, value_alias(h.program, b, "b2"));
+    Value *of_a = op1(&h, OP_scale, "of_a", a, NULL, NULL);
+    op1(&h, OP_add, "z", of_a, of_b, matrix(&h, "kept", ROLE_GRADIENT, 64, 64));
+    assert_int_equal(launches_of(&h), 3);
+}
+
 /* A reader between two ops prevents fusion: it needs the first, and the second overwrites its
  * operand. */
 static void test_overwriting_waits(void **state) {
@@ -529,6 +561,8 @@ static void test_control_edge_is_kept(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_residual_and_norm),
+        cmocka_unit_test(test_sum_of_two_makers),
+        cmocka_unit_test(test_maker_that_cannot_wait),
         cmocka_unit_test(test_overwriting_waits),
         cmocka_unit_test(test_rotation_reads_memory),
         cmocka_unit_test(test_sum_over_rows_ends_a_kernel),
