@@ -47,6 +47,7 @@ settings_of() {
     in_backward) echo training.max_grad_norm=0 compile.optimizer_in_backward=true ;;
     behind_backward) echo compile.optimizer_in_backward=false ;;
     programmatic) echo compile.programmatic_launch=true ;;
+    gram) echo compile.gram_batch_norm=true ;;
     prefetch) echo compile.prefetch_rows=true ;;
     odd_channels) echo model.width_mult=0.95 ;;
     small_images) echo model.image_size=40 model.width_mult=0.35 training.per_device_train_batch_size=16 ;;

@@ -23,9 +23,9 @@
  * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_narrow.c, ops_norm.c, ops_attention.c,
  * ops_embedding.c, ops_rows.c, ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c,
  * ops_quantize.c, ops_weight_norm.c, ops_fake_quant.c, ops_float8.c, ops_collective.c; for images
- * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which
- * need the plan, are in plan/: gemms.c, collectives.c, launch_ops.c and, next to the code that
- * fills each template, *_kernels.c; so are their sharing rules. */
+ * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_gram.c, ops_image.c. Only launch
+ * rules, which need the plan, are in plan/: gemms.c, collectives.c, launch_ops.c and, next to the
+ * code that fills each template, *_kernels.c; so are their sharing rules. */
 #ifndef PROLOGUE_OP
 #define PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing) \
     OP(name, (traits) | TRAIT_PROLOGUE, shape, gradient, expand, flops, launch)
@@ -161,6 +161,22 @@ OP(batch_norm_relu6_grad_sums, K, shape_batch_norm_relu_grad_sums, no_gradient,
 OP(batch_norm_relu6_grad, K, shape_batch_norm_relu_grad, no_gradient, expand_batch_norm_relu6_grad,
    no_flops, no_launch)
 OP(batch_norm_eval, SK, shape_batch_norm, no_gradient, expand_batch_norm_eval, no_flops, no_launch)
+
+/* batch norm of a linear's result, by products with the linear's input */
+OP(ones_columns, SK, shape_ones_columns, no_gradient, expand_ones_columns, no_flops,
+   no_launch)
+OP(scatter_matrix, SK, shape_scatter_matrix, no_gradient, expand_scatter_matrix, no_flops,
+   no_launch)
+OP(linear_norm_stats, SK, shape_linear_norm_stats, no_gradient, expand_linear_norm_stats, no_flops,
+   no_launch)
+OP(linear_norm_grads, SK, shape_linear_norm_grads, no_gradient, expand_linear_norm_grads, no_flops,
+   no_launch)
+OP(linear_norm_of_x, SK, shape_linear_norm_of_x, no_gradient, expand_linear_norm_of_x, no_flops,
+   no_launch)
+OP(weighted_column_sum, SK, shape_weighted_column_sum, no_gradient, expand_weighted_column_sum,
+   no_flops, no_launch)
+OP(linear_norm_shift, SK, shape_linear_norm_shift, no_gradient, expand_linear_norm_shift, no_flops,
+   no_launch)
 
 /* images */
 OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops, no_launch)

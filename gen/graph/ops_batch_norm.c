@@ -19,6 +19,7 @@
  * The gradients of z = relu(y), or relu6(y), which find y again from x:
  * batch_norm_relu_grad_sums  (x, mean, rstd, dz, weight, bias) -> as batch_norm_grad_sums
  * batch_norm_relu_grad       (x, mean, rstd, weight, dot, sum, dz, bias) -> dx */
+#include "graph/norm_steps.h"
 #include "graph/op_table.h"
 #include "graph/relu_steps.h"
 
@@ -76,15 +77,11 @@ void shape_batch_norm_stats(Program *p, Op *op) {
     result_1d(p, op, 1, ".rstd", p->real, cols);
 }
 
-void expand_batch_norm_stats(const Op *op, Body *body) {
+void batch_norm_store_stats(Body *body, const Op *op, int away, int exact, int running_mean,
+                            int running_var) {
     double momentum = op->attr.momentum;
     int64_t n = op->attr.rows;
-    body_space(body, op->in[0]);
-    int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
-    int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
-    int away = step_hinted(body, divided(body, sum, n), "shift"), zero = step_const(body, 0);
-    int exact = sub(body, divided(body, squares, n), mul(body, away, away));
-    step_hinted(body, exact, "difference");
+    int zero = step_const(body, 0);
     int var = step_select(body, step_binary(body, STEP_LT, exact, zero), zero, exact);
     step_hinted(body, var, "var");
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
@@ -96,6 +93,17 @@ void expand_batch_norm_stats(const Op *op, Body *body) {
     step_store(body, op->out[2], new_mean);
     int kept = times(body, running_var, 1 - momentum, "ONE_MINUS_MOMENTUM");
     step_store(body, op->out[3], add(body, kept, times(body, unbiased, momentum, "MOMENTUM")));
+}
+
+void expand_batch_norm_stats(const Op *op, Body *body) {
+    int64_t n = op->attr.rows;
+    body_space(body, op->in[0]);
+    int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
+    int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
+    int away = step_hinted(body, divided(body, sum, n), "shift");
+    int exact = sub(body, divided(body, squares, n), mul(body, away, away));
+    step_hinted(body, exact, "difference");
+    batch_norm_store_stats(body, op, away, exact, running_mean, running_var);
 }
 
 void shape_batch_norm(Program *p, Op *op) {

@@ -46,6 +46,7 @@ PASS(bordered, SEMANTIC)
 PASS(join_linears, SEMANTIC)
 PASS(join_gradients, SEMANTIC)
 PASS(join_ropes, SEMANTIC)
+PASS(gram_batch_norm, SEMANTIC)
 PASS(chunk_head, SEMANTIC)
 /* Once logits are as small as they get: their gradient takes their place. */
 PASS(in_place, SEMANTIC)

@@ -194,21 +194,36 @@ static void compare_gradients(const Run *a, const Run *b, const Param *of_a, con
                          memory_get(&b->memory, of_b->gradient, i)) <= bound);
 }
 
-/* Parameters have the same order in both layouts if no linear reads flattened images. */
-static void compare_layouts(const char *model) {
-    static const char *const layouts[] = {"compile.layout=nhwc", "compile.layout=nchw"};
-    Run *r[2];
-    double loss[2];
-    for (int i = 0; i < 2; i++) {
-        r[i] = run_new(model, &layouts[i], 1);
-        loss[i] = interpret_step(&r[i]->memory, r[i]->plan);
+/* What micro_step leaves in a parameter that nothing trains: running statistics. */
+static void compare_buffer(const Run *a, const Run *b, const Value *of_a, const Value *of_b) {
+    for (int64_t i = 0; i < value_elements(of_a); i++) {
+        double x = memory_get(&a->memory, of_a, i), y = memory_get(&b->memory, of_b, i);
+        assert_true(fabs(x - y) <= 1e-11 * (1 + fabs(x)));
     }
+}
+
+/* Loss, gradients and running statistics are the same, up to the order of sums, with these settings as
+ * without them. Parameters have the same order in both layouts if no linear reads flattened images. */
+static void compare_sets(const char *model, const char *const *with, const char *const *without, int count) {
+    Run *r[] = {run_new(model, without, count), run_new(model, with, count)};
+    double loss[2];
+    for (int i = 0; i < 2; i++)
+        loss[i] = interpret_step(&r[i]->memory, r[i]->plan);
     assert_true(loss[0] > 0 && fabs(loss[0] - loss[1]) <= 1e-11 * loss[0]);
-    for (int i = 0; i < r[0]->program->param_count; i++)
-        if (value_trains(r[0]->program->params[i].weight))
-            compare_gradients(r[0], r[1], &r[0]->program->params[i], &r[1]->program->params[i]);
+    for (int i = 0; i < r[0]->program->param_count; i++) {
+        const Param *of[] = {&r[0]->program->params[i], &r[1]->program->params[i]};
+        if (value_trains(of[0]->weight))
+            compare_gradients(r[0], r[1], of[0], of[1]);
+        else
+            compare_buffer(r[0], r[1], of[0]->weight, of[1]->weight);
+    }
     run_free(r[0]);
     run_free(r[1]);
+}
+
+static void compare_layouts(const char *model) {
+    compare_sets(model, (const char *const[]){"compile.layout=nchw"},
+                 (const char *const[]){"compile.layout=nhwc"}, 1);
 }
 
 static void test_layouts(void **state) {
@@ -216,6 +231,23 @@ static void test_layouts(void **state) {
     compare_layouts(mobilenet_v2);
     compare_layouts(resnet18);
     compare_layouts(resnet50);
+}
+
+static void compare_gram(const char *model, const char *more) {
+    compare_sets(model, (const char *const[]){"compile.gram_batch_norm=true", more},
+                 (const char *const[]){"compile.gram_batch_norm=false", more}, 2);
+}
+
+/* Batch norms behind 1x1 convolutions, by products with what these read. */
+static void test_gram_batch_norm(void **state) {
+    (void)state;
+    static const char *const more[] = {"compile.fusion=true", "compile.fusion=false",
+                                       "training.gradient_accumulation_steps=2",
+                                       "activation_checkpoint.mode=full"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        compare_gram(mobilenet_v2, more[i]);
+        compare_gram(resnet50, more[i]);
+    }
 }
 
 static void test_mobilenet_v2(void **state) {
@@ -365,7 +397,7 @@ static void test_metrics(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mlp),      cmocka_unit_test(test_cnn),
-        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_gram_batch_norm),
         cmocka_unit_test(test_resnet),   cmocka_unit_test(test_mobilenet_v2),
         cmocka_unit_test(test_resident), cmocka_unit_test(test_slots),
         cmocka_unit_test(test_counts),   cmocka_unit_test(test_names),

@@ -195,12 +195,12 @@ static void what_ranks_exchange_stays_dense(void **state) {
         at++;
     Value *x = graph->ops[at]->in[0];
     GraphUses uses = uses_find(&arena, p, graph);
-    assert_true(border_can_stride(&uses, x));
+    assert_true(use_can_stride(&uses, x));
     Op *sum = arena_alloc(&arena, sizeof *sum);
     *sum = (Op){.kind = OP_all_reduce, .name = "sum", .in = {x}, .in_count = 1};
     graph_add(p, graph, sum);
     uses = uses_find(&arena, p, graph);
-    assert_false(border_can_stride(&uses, x));
+    assert_false(use_can_stride(&uses, x));
 }
 
 int main(void) {

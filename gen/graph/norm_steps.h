@@ -1,0 +1,12 @@
+/* Steps of batch norm's statistics, whatever they were found from. */
+#ifndef GRAPH_NORM_STEPS_H
+#define GRAPH_NORM_STEPS_H
+
+#include "graph/steps.h"
+
+/* Stores the results of batch_norm_stats (ops_batch_norm.c). `away` is how far the mean lies above the
+ * running one; `exact` is the variance, which rounding may have made negative. */
+void batch_norm_store_stats(Body *, const Op *, int away, int exact, int running_mean,
+                            int running_var);
+
+#endif
