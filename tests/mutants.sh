@@ -116,6 +116,37 @@ mutant mask_in_an_epilogue gen/pass/relu_masks.c \
     'masks && !may_be_epilogue(p, uses, relu)' 'masks && (!may_be_epilogue(p, uses, relu) || masks)' build/unit/test_relu_masks
 mutant mask_in_a_kernel_of_rows gen/pass/relu_masks.c \
     'if (op_reads_rows(op, 0) && op->in[0] == v' 'if (!op && op->in[0] == v' build/unit/test_relu_masks
+mutant gram_of_a_shared_sum gen/pass/gram_batch_norm.c \
+    'n->stats->in[0] == n->sums->out[0]' 'n->stats->in[0] != NULL' build/unit/test_gram_batch_norm
+mutant gram_where_nothing_is_gained gen/pass/gram_batch_norm.c \
+    'return more + small < saved' 'return small < saved' build/unit/test_gram_batch_norm
+mutant gram_of_x_twice gen/pass/gram_batch_norm.c \
+    'has_x(&all, n.linear->in[X])' 'false' build/unit/test_gram_batch_norm
+mutant gram_onto_a_gradient gen/pass/gram_batch_norm.c \
+    'op->in[1] == n->linear->in[W] && !op->attr.accumulate' 'op->in[1] == n->linear->in[W]' \
+    build/unit/test_gram_batch_norm
+mutant gram_forgets_micro_steps gen/pass/gram_batch_norm.c \
+    '(Value *[]){onto, fresh}' '(Value *[]){fresh, fresh}' build/unit/test_image_models
+mutant gram_about_zero gen/graph/ops_gram.c \
+    'sub(body, gram, mean_of(body, sums, op))' 'sub(body, gram, step_const(body, 0))' build/unit/test_image_models
+mutant gram_without_the_slope gen/graph/ops_gram.c \
+    'sub(body, centred, mul(body, slope, cross))' 'centred' build/unit/test_image_models
+mutant gram_without_a_shift gen/graph/ops_gram.c \
+    'step_select(body, is_high, high, rest)' 'rest' build/unit/test_image_models
+mutant gram_of_x_of_the_sign gen/pass/gram_batch_norm.c \
+    'product(r, n->w, true, pull, -1, exact)' 'product(r, n->w, true, pull, 1, exact)' build/unit/test_image_models
+mutant gram_shift_of_few_digits gen/graph/ops_gram.c \
+    'step_select(body, is_low, low, zero)' 'step_select(body, is_low, sub(body, low, low), zero)' build/unit/test_gram_batch_norm
+mutant gram_shift_of_exact_weights gen/graph/ops_gram.c \
+    'step_col_sum(body, op->out[1], mul(body, sum, of_x))' 'step_col_sum(body, op->out[1], mul(body, sum, exact))' build/unit/test_gram_batch_norm
+mutant two_makers_of_a_sum gen/plan/group.c \
+    'conflicts_between(g, first, later, maker)' 'first < 0' build/unit/test_fusion
+mutant two_makers_read_elsewhere gen/plan/group.c \
+    '!group_hides(g, &both, maker->ops[i]->out[k])' 'k < 0' build/unit/test_fusion
+mutant one_maker_of_a_sum gen/plan/group.c \
+    'if (try_join_maker(g, i, later))' 'if (i < 0 && try_join_maker(g, i, later))' build/unit/test_fusion
+mutant loop_over_two_modules gen/emit/roll.c \
+    '2 * named > equal' '2 * equal >= named' build/unit/test_roll
 mutant narrow_outputs_in_one_column gen/graph/ops_narrow.c \
     'step_store_mapped(body, op->out[0], COL_AT, i, sum)' 'step_store_mapped(body, op->out[0], COL_AT, 0, sum)' \
     build/unit/test_image_models
@@ -977,7 +1008,7 @@ mutant attention_of_all_rows gen/graph/op_table.c '|| op->attr.transpose_a)' \
 mutant chunks_are_kept gen/pass/chunk_rows.c 'link->last->written = op->written;' '' build/unit/test_tensor
 mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (chunk == 0)' 'if (chunk == 1)' \
     build/unit/test_tensor
-mutant gathered_into_a_border gen/pass/border.c \
+mutant gathered_into_a_border gen/graph/uses.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' build/unit/test_join_linears
 mutant other_recipe_is_resumed runtime/scripts/run.sh '[ -n "$how" ] || return 0' 'return 0' \

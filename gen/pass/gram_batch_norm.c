@@ -91,7 +91,7 @@ static bool find_stats(const GraphUses *uses, Norm *n) {
            n->grad->in[GRAD_DZ] == n->grad_sums->in[SUMS_DZ];
 }
 
-/* Fills in what is known of a linear's batch norm; false if it is none of those that can be rewritten. */
+/* Fills in what is known of a linear's batch norm; false if it cannot be rewritten. */
 static bool match(const GraphUses *uses, Op *op, Norm *n) {
     if (op->kind != OP_linear || op->in_count != 2 || op->attr.alpha != 1 || !op_is_plain(op))
         return false;

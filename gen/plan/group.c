@@ -164,7 +164,7 @@ static bool reads_from(const Group *group, const Group *maker) {
     return false;
 }
 
-/* Joins group `first` to `later`, whose place it moves down to, if no other group has to come between. */
+/* Joins group `first` to `later`, whose place it moves down to, if no other has to come between. */
 static bool try_join_maker(Grouping *g, int first, int later) {
     Group *maker = &g->groups[first], *group = &g->groups[later];
     if (!reads_from(group, maker) || !makes_only_for(g, maker, group) ||
@@ -183,7 +183,7 @@ static bool try_join_maker(Grouping *g, int first, int later) {
     return true;
 }
 
-/* An op that reads the results of two groups has joined the later one; the other may be for it alone. */
+/* An op that reads the results of two groups has joined the later one; the other may join it too. */
 static void join_makers(Grouping *g, int later) {
     for (int i = later - 1; i >= 0 && i >= later - GROUP_WINDOW; i--)
         if (try_join_maker(g, i, later))
