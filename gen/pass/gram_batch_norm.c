@@ -23,7 +23,7 @@
 /* Operands of the matched ops. */
 enum { X, W };
 enum { MEAN = 1, RSTD, WEIGHT };
-enum { SUMS_DZ = 3, GRAD_DZ = 6 };
+enum { SUMS_DZ = 3 };
 
 /* Columns of ones, and of zeros, beside x: then its rows stay multiples of 16 bytes. */
 enum { BESIDE = 8 };
@@ -80,15 +80,11 @@ static bool find_gradients(const GraphUses *uses, Norm *n) {
     return count == 2 && n->weight_grad && n->input_grad;
 }
 
-/* The statistics that the norm reads must be those of the sums, which ranks may not share. */
+/* The statistics must be those of the sums, which ranks may not share. */
 static bool find_stats(const GraphUses *uses, Norm *n) {
     n->stats = use_maker(uses, n->norm->in[MEAN]);
     return n->stats && n->stats->kind == OP_batch_norm_stats && op_is_plain(n->stats) &&
-           n->stats->in[0] == n->sums->out[0] && n->stats->in[1] == n->sums->out[1] &&
-           n->stats->attr.rows == n->rows && n->grad->attr.rows == n->rows &&
-           n->grad->in[MEAN] == n->norm->in[MEAN] && n->grad_sums->in[MEAN] == n->norm->in[MEAN] &&
-           n->grad->in[4] == n->grad_sums->out[0] &&
-           n->grad->in[GRAD_DZ] == n->grad_sums->in[SUMS_DZ];
+           n->stats->in[0] == n->sums->out[0];
 }
 
 /* Fills in what is known of a linear's batch norm; false if it cannot be rewritten. */
@@ -160,10 +156,12 @@ static Value *as_rows(const Rewrite *r, Value *channels) {
     return value_reshaped(r->program, channels, value_elements(channels), 1);
 }
 
-/* x moves into a wider matrix, beside ones. */
+/* x moves into a wider matrix, beside ones. Of linears that read one x, all but the first to be
+ * differentiated add to its gradient, so no other linear asks for this. */
 static void add_ones(const Rewrite *r, Norm *n) {
     Program *p = r->program;
     Value *x = n->linear->in[X];
+    ENSURE(value_fills(x), "%s lies beside other columns", x->name);
     n->x_ones = value_2d(p, name_of(r, x, "x_ones"), ROLE_ACTIVATION, x->dtype, n->rows,
                          n->in + BESIDE, x->pos);
     value_move(x, value_columns(p, n->x_ones, 0, n->in, x->name));
@@ -283,22 +281,13 @@ typedef struct {
     int count, capacity;
 } Norms;
 
-/* Of linears that read the same x, one has it beside ones. */
-static bool has_x(const Norms *all, const Value *x) {
-    for (int i = 0; i < all->count; i++)
-        if (all->norm[i].linear->in[X] == x)
-            return true;
-    return false;
-}
-
 static Norms find_norms(Program *p, const Spec *spec, const GraphUses *uses, Arena *scratch) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     bool everywhere = spec->compile.gram_batch_norm == EVERYWHERE;
     Norms all = {0};
     for (int i = 0; i < uses->graph->op_count; i++) {
         Norm n;
-        if (!match(uses, uses->graph->ops[i], &n) || has_x(&all, n.linear->in[X]) ||
-            !(everywhere || gains(device, p, &n)))
+        if (!match(uses, uses->graph->ops[i], &n) || !(everywhere || gains(device, p, &n)))
             continue;
         all.norm = arena_grow(scratch, all.norm, all.count, &all.capacity, sizeof n);
         all.norm[all.count++] = n;
@@ -335,8 +324,10 @@ static void rewrite(Program *p, Graph *graph, Norm *const *of) {
 }
 
 static const char naming[] =
-    "A batch norm behind a 1x1 convolution is computed by products with what that reads, x: x_ones is\n"
-    "[x|1], gram is x_ones^T x_ones, scatter its sums about the mean, and cross is W scatter. With dz\n"
+    "A batch norm behind a 1x1 convolution is computed by products with what that reads, x: x_ones "
+    "is\n"
+    "[x|1], gram is x_ones^T x_ones, scatter its sums about the mean, and cross is W scatter. With "
+    "dz\n"
     "as the gradient of the norm's result, that of x is dz of_dz + x_ones of_x_ones.\n";
 
 bool pass_gram_batch_norm(Program *p, const Spec *spec) {

@@ -155,6 +155,19 @@ static int launches_of_two_makers(bool read) {
     return launches_of(&h);
 }
 
+/* A product reads 2 b later: it is stored anyway, and the sum reads it. */
+static void test_maker_with_another_reader(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *b = matrix(&h, "b", ROLE_FROZEN, 64, 64), *w = matrix(&h, "w", ROLE_FROZEN, 64, 64);
+    Value *of_b = op1(&h, OP_scale, "of_b", b, NULL, NULL);
+    Value *of_a = op1(&h, OP_scale, "of_a", op1(&h, OP_matmul, "a", w, w, NULL), NULL, NULL);
+    op1(&h, OP_add, "z", of_a, of_b, matrix(&h, "kept", ROLE_GRADIENT, 64, 64));
+    op1(&h, OP_matmul, "c", of_b, w, matrix(&h, "also_kept", ROLE_GRADIENT, 64, 64));
+    assert_int_equal(launches_of(&h), 4);
+}
+
 static void test_sum_of_two_makers(void **state) {
     (void)state;
     assert_int_equal(launches_of_two_makers(false), 2);
@@ -562,6 +575,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_residual_and_norm),
         cmocka_unit_test(test_sum_of_two_makers),
+        cmocka_unit_test(test_maker_with_another_reader),
         cmocka_unit_test(test_maker_that_cannot_wait),
         cmocka_unit_test(test_overwriting_waits),
         cmocka_unit_test(test_rotation_reads_memory),

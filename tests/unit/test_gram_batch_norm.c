@@ -23,7 +23,7 @@ static int free_arena(void **state) {
     return 0;
 }
 
-enum { MOST_SETS = 4 };
+enum { MOST_SETS = 5 };
 
 static const char *const resnet = "[model]\nfamily = \"resnet\"\ndepth = 50\nnum_classes = 5\nimage_size = 33\n"
                                   "[training]\ntask = \"classify\"\nper_device_train_batch_size = 4\nsteps = 2\n"
@@ -71,6 +71,8 @@ static void wide_results(void **state) {
     EXPECT(mobilenet, 13, 52, large, size, "precision.dtype=bf16");
     EXPECT(resnet, 0, 53, NULL);
     EXPECT(resnet, 0, 53, large, size, "compile.gram_batch_norm=false");
+    EXPECT(resnet, 0, 53, large, size, "parallelism.data_parallel_replicate_degree=2",
+           "parallelism.sync_batch_norm=true", "precision.dtype=bf16");
 }
 
 /* Everywhere: behind all convolutions of a kernel and a stride of 1. In ResNet's first block two of them
