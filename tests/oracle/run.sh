@@ -64,6 +64,8 @@ cnn_strides      tf32  default
 cnn_crops        fp64  default
 cnn_crops        bf16  default
 cnn              fp32  nchw_plain
+mobilenet        bf16  gram
+resnet50         fp64  gram
 TABLE
 }
 
@@ -169,6 +171,9 @@ TABLE
         for variant in no_fusion host sent nchw_host; do
             echo "$case fp64 $variant"
         done
+    done
+    for case in mobilenet resnet50; do
+        for dtype in fp64 bf16 fp16; do echo "$case $dtype gram"; done
     done
     for case in cnn mobilenet; do
         for variant in no_graph no_overlap one_stream; do

@@ -95,9 +95,11 @@ cnn_crops        fp32  default
 cnn_crops        bf16  default
 wide_rows        fp16  wgmma_128
 mobilenet        bf16  prefetch
+mobilenet        bf16  gram
 depthwise        bf16  default
 depthwise        fp32  small_images
 depthwise        fp32  odd_channels
+depthwise        fp32  gram
 resnet18         tf32  nchw
 TABLE
 }
