@@ -409,6 +409,25 @@ more_test_sync_batch_norm() {
         SIM_QUEUE=lazy:3 run sync_many sync_late "$start" && same_results sync_many_out sync_late
 }
 
+# Statistics and gradients from products with what a 1x1 convolution reads are of a micro-step, in any
+# layout.
+gram_in() { # gram_in LAYOUT MICRO_STEPS [KEY=VALUE]...: compares with one card, which comes first
+    local out=$work/gram_${1}_out
+    program "gram_$1" $cases/mobilenet/spec.toml precision.dtype=fp64 training.steps=3 \
+        compile.gram_batch_norm=true "$(micro "$2")" "${@:3}" &&
+        grep -rq linear_norm_grads --include=kernels.cu "$work/gram_$1" &&
+        run "gram_$1" "gram_${1}_out" "--init $cases/mobilenet/model --dump $out.dump" &&
+        tensors --tolerance 1e-11 --global 1e-15 --prefix grad. "$work/gram_one_out.dump" "$out.dump" &&
+        near 1e-11 "$work/gram_one_out/loss.csv" "$out/loss.csv"
+}
+more_test_gram_batch_norm() {
+    local stage=3 shards
+    mapfile -t shards < <(by_stage 3)
+    gram_in one 6 && gram_in ranks 3 "$(ranks 2)" $buckets && gram_in cards 3 $(cards 2) &&
+        gram_in shards 2 "${shards[@]}" && gram_in stages 6 "$(stages 2)" &&
+        tensors --tolerance 1e-11 --prefix new. "$work"/gram_{one,stages}_out.dump
+}
+
 more_test_two_runs() { run lora3 again "${lora_start[*]}" && same_results stepwise again; }
 
 more_test_without_graph_and_fusion() {
