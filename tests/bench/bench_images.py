@@ -12,17 +12,17 @@ or from pageable host memory. Weights are the same too. Each measurement is a se
 Peers run at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark;
 eager, compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler
 does not allow. Pinned batches are copied on a separate stream during the previous step. In bf16 our programs of the
-CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows and with
-one row per thread, that of ResNet-50 without masks of ReLUs, and that of the CNN at small batches without its side
-stream and with programmatic launch.
+CNN and of ResNet-50 are also measured without wgmma, those of MobileNet v2 and ResNet-50 with prefetched rows, with
+one row per thread and without batch norms from products, that of ResNet-50 without masks of ReLUs, and that of the CNN
+at small batches without its side stream, without narrow linears and with programmatic launch.
 
 Aims are about bf16 on the device: the CNN's step at batch 64, ResNet-50's rate, and the speed beside the fastest peer.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
 --only selects measurements with WORD in their name, such as `cnn.64`, `device`, `eager`; if given several times, all
-words must occur. The words are in the names of the result files. --programs prints what the bundle builds, one name, spec and settings per line, and writes the
-headers of the data files to DIR.
+words must occur. The words are in the names of the result files. --programs prints what the bundle builds, one name,
+spec and settings per line, and writes the headers of the data files to DIR.
 """
 
 import argparse
@@ -48,6 +48,7 @@ ONE_STREAM = "compile.side_stream=false"
 PROGRAMMATIC = "compile.programmatic_launch=true"
 NO_WGMMA = "compile.wgmma=false"
 NO_MASKS = "compile.relu_masks=false"
+NO_GRAM = "compile.gram_batch_norm=false"
 PREFETCH = "compile.prefetch_rows=true"
 ROWS_APART = "compile.thread_rows=false"
 NO_NARROW = "compile.narrow_linears=false"
@@ -87,6 +88,7 @@ class Work:
         if (self.family, self.feed) == ("resnet50", "device"):
             yield f"{OURS}, no masks", f"{self.name}.no_masks", [NO_MASKS]
         if (self.dtype, self.feed) == ("bf16", "device") and self.family in ["mobilenet_v2", "resnet50"]:
+            yield f"{OURS}, no gram batch norm", f"{self.name}.no_gram", [NO_GRAM]
             yield f"{OURS}, rows apart", f"{self.name}.rows_apart", [ROWS_APART]
             yield f"{OURS}, prefetched rows", f"{self.name}.prefetch", [PREFETCH]
 

@@ -95,6 +95,7 @@ demo bf16 read_apart
 demo bf16 programmatic
 cnn bf16 programmatic
 mobilenet bf16 prefetch
+resnet50 bf16 gram
 CASES
 for width in 64 128; do
     checked head$width tests/gpu/specs/head$width.toml
