@@ -38,6 +38,11 @@ static int mean_of(Body *body, int sum, const Op *op) {
     return mul(body, sum, step_inverse(body, op->attr.rows));
 }
 
+/* v as it will be stored. */
+static int rounded_to(Body *body, DType stored, int v) {
+    return stored == body->program->real ? v : step_round(body, stored, v);
+}
+
 static void expect_matrix(const Op *op, int operand, int64_t rows, int64_t cols) {
     const Value *v = op->in[operand];
     op_expect(op, value_rows(v) == rows && value_cols(v) == cols, "operands of other shapes");
@@ -133,8 +138,9 @@ void expand_linear_norm_grads(const Op *op, Body *body) {
     step_store(body, op->out[0], dot);
     step_store(body, op->out[1], sum);
     step_store(body, op->out[2], mul(body, scale, sub(body, centred, mul(body, slope, cross))));
-    step_store(body, op->out[3], of_dz);
-    step_store(body, op->out[4], mul(body, slope, of_dz));
+    int stored = rounded_to(body, op->out[3]->dtype, of_dz);
+    step_store(body, op->out[3], stored);
+    step_store(body, op->out[4], mul(body, slope, stored));
 }
 
 void shape_linear_norm_of_x(Program *p, Op *op) {
@@ -150,7 +156,7 @@ void expand_linear_norm_of_x(const Op *op, Body *body) {
     DType stored = op->out[0]->dtype;
     body_space(body, op->in[0]);
     int exact = step_load(body, op->in[0]), sum = step_load(body, op->in[1]);
-    int of_x = stored == body->program->real ? exact : step_round(body, stored, exact);
+    int of_x = rounded_to(body, stored, exact);
     step_store(body, op->out[0], step_hinted(body, of_x, "of_x"));
     step_col_sum(body, op->out[1], mul(body, sum, of_x));
 }
@@ -182,7 +188,7 @@ void expand_linear_norm_shift(const Op *op, Body *body) {
     int both = step_binary(body, STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1]));
     int exact = step_unary(body, STEP_NEG, mean_of(body, both, op));
     step_hinted(body, exact, "shift");
-    int high = stored == body->program->real ? exact : step_round(body, stored, exact);
+    int high = rounded_to(body, stored, exact);
     int low = sub(body, exact, step_hinted(body, high, "high"));
     int is_low = step_binary(body, STEP_EQ, row, step_const_int(body, 1));
     int is_high = step_binary(body, STEP_EQ, row, step_const_int(body, 0));
