@@ -609,6 +609,13 @@ mutant pool_loses_nan gen/graph/ops_pool.c \
     'step_const_bool(body, true));' 'step_const_bool(body, false));' build/unit/test_ops_image
 mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \
     'n > 1 ? (double)n / (double)(n - 1) : 1' '1' build/unit/test_ops_image
+mutant pull_of_exact_weights gen/graph/ops_gram.c \
+    'mul(body, slope, stored)' 'mul(body, slope, of_dz)' build/unit/test_ops_image
+mutant shift_of_one_number gen/graph/ops_gram.c \
+    'step_select(body, is_low, low, zero)' 'step_select(body, is_low, zero, zero)' build/unit/test_ops_image
+mutant shift_of_exact_sums gen/graph/ops_gram.c \
+    'step_col_sum(body, op->out[1], mul(body, sum, of_x));' \
+    'step_col_sum(body, op->out[1], mul(body, sum, exact));' build/unit/test_ops_image
 mutant batch_norm_gradient_without_variance gen/graph/ops_batch_norm.c \
     'int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);' \
     'int rest = centered; (void)slope; (void)d;' build/unit/test_ops

@@ -15,9 +15,11 @@
  *     of_dz   = scale W,  pull = rstd dot / R of_dz,  of_x = - W^T pull
  *
  * which are the gradients of batch_norm (ops_batch_norm.c) and the linear, in another order; shift makes
- * the columns of dx add up to zero. of_dz and of_x are rounded for the products, and shift makes up for
- * what this does to sums over many rows. One number of their dtype has too few digits for that, so it is
- * the sum of two, for two columns of ones beside x.
+ * the columns of dx add up to zero. of_dz and of_x are rounded for the products. Unlike that of dy, their
+ * rounding is the same in all rows, so it does not average out in sums over these: pull is made of the
+ * rounded of_dz, so that what dz and yhat have in common still cancels, and shift makes up for what is
+ * left of their means. One number of their dtype has too few digits for that, so it is the sum of two,
+ * for two columns of ones beside x.
  *
  * ones_columns         () -> [R,n], whose columns 0 and 1 are one; the others are zero
  * scatter_matrix       (x^T x[K,K], sum[K,1], sum[K]) -> scatter[K,K]; attr.rows = R

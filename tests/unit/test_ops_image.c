@@ -1,4 +1,4 @@
-/* Compares ops on images with their definitions, in fp64, where the gradients in test_ops.c do not
+/* Compares ops on images with their definitions, in fp64 (rounded results in bf16), where the gradients in test_ops.c do not
  * test them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,6 +133,78 @@ static void test_batch_norm_eval(void **state) {
         int c = i % COLS;
         double xhat = (number(i) - (number(c) + 0.1)) / sqrt(number(c) + 3 + 1e-3);
         assert_close(at(&s, y, i / COLS, c), xhat * (number(c) + 0.1 * 3) + number(c) + 0.1 * 4);
+    }
+    end(&s);
+}
+
+/* ---- batch norm of a linear, by products ------------------------------------------------------- */
+
+/* Activations among the results are bf16. */
+static Op *add_rounded(Setup *s, OpKind kind, Value *const *in, int in_count, Attr attr) {
+    s->program->activation = DT_BF16;
+    Op *op = add(s, kind, in, in_count, attr);
+    s->program->activation = DT_F64;
+    return op;
+}
+
+/* What of_dz loses when it is stored must not part what dz and yhat have in common from what x of_x
+ * takes off again. */
+static void test_linear_norm_grads(void **state) {
+    (void)state;
+    Setup s;
+    start(&s);
+    enum { C = 5, K = 4, R = 30 };
+    Value *in[] = {matrix(&s, "products", ROLE_FROZEN, DT_F64, C, K), matrix(&s, "sum_dz", ROLE_FROZEN, DT_F64, C, 1),
+                   matrix(&s, "cross", ROLE_FROZEN, DT_F64, C, K),    matrix(&s, "w", ROLE_FROZEN, DT_F64, C, K),
+                   matrix(&s, "sum", ROLE_FROZEN, DT_F64, 1, K),      matrix(&s, "rstd", ROLE_FROZEN, DT_F64, C, 1),
+                   matrix(&s, "weight", ROLE_FROZEN, DT_F64, C, 1)};
+    Op *op = add_rounded(&s, OP_linear_norm_grads, in, 7, (Attr){.rows = R});
+    ready(&s);
+    for (int i = 0; i < 7; i++)
+        fill(&s, in[i], 0.3 * i);
+    run(&s);
+    int inexact = 0;
+    for (int c = 0; c < C; c++) {
+        double rstd = at(&s, in[5], c, 0), dot = 0;
+        for (int k = 0; k < K; k++)
+            dot += rstd * at(&s, in[3], c, k) *
+                   (at(&s, in[0], c, k) - at(&s, in[1], c, 0) * at(&s, in[4], 0, k) / R);
+        assert_close(at(&s, op->out[0], c, 0), dot);
+        for (int k = 0; k < K; k++) {
+            double exact = rstd * at(&s, in[6], c, 0) * at(&s, in[3], c, k), of_dz = at(&s, op->out[3], c, k);
+            inexact += of_dz != exact;
+            assert_true(fabs(of_dz - exact) <= fabs(exact) / 256);
+            assert_close(at(&s, op->out[4], c, k), rstd * dot / R * of_dz);
+        }
+    }
+    assert_true(inexact > C);
+    end(&s);
+}
+
+/* The columns of dx add up to zero by far more digits than one number of x's type has. */
+static void test_linear_norm_shift(void **state) {
+    (void)state;
+    Setup s;
+    start(&s);
+    enum { K = 4, R = 30, BESIDE = 8 };
+    Value *of_x[] = {matrix(&s, "exact", ROLE_FROZEN, DT_F64, K, K), matrix(&s, "sum", ROLE_FROZEN, DT_F64, K, 1)};
+    Op *rounded = add_rounded(&s, OP_linear_norm_of_x, of_x, 2, (Attr){0});
+    Value *in[] = {rounded->out[1], channels(&s, "moved", ROLE_FROZEN, K)};
+    Value *shift = matrix(&s, "shift", ROLE_ACTIVATION, DT_BF16, BESIDE, K);
+    op_add_into(s.program, s.graph, OP_linear_norm_shift, "shift", in, 2, &shift, 1, (Attr){.rows = R}, (Pos){0});
+    ready(&s);
+    fill(&s, of_x[0], 0.5);
+    fill(&s, of_x[1], 9);
+    fill(&s, in[1], 3);
+    run(&s);
+    for (int col = 0; col < K; col++) {
+        double total = at(&s, in[1], 0, col);
+        for (int k = 0; k < K; k++)
+            total += at(&s, of_x[1], k, 0) * at(&s, rounded->out[0], k, col);
+        double added = R * (at(&s, shift, 0, col) + at(&s, shift, 1, col));
+        assert_true(fabs(total + added) <= fabs(total) / (256 * 256));
+        for (int row = 2; row < BESIDE; row++)
+            assert_close(at(&s, shift, row, col), 0);
     }
     end(&s);
 }
@@ -289,6 +361,7 @@ static void test_image_boxes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_norm_stats), cmocka_unit_test(test_batch_norm_eval),
+        cmocka_unit_test(test_linear_norm_grads), cmocka_unit_test(test_linear_norm_shift),
         cmocka_unit_test(test_max_pool),         cmocka_unit_test(test_global_avg_pool),
         cmocka_unit_test(test_image_input),      cmocka_unit_test(test_image_boxes),
     };
