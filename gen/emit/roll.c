@@ -13,7 +13,7 @@ typedef struct {
 } Launches;
 
 /* Returns the run in [from..to) that saves most launches: among equals the shortest, then the
- * earliest. Of a loop, most names differ only in numbers from those of the next iteration. */
+ * earliest. More than half of a loop's names differ only in digits from those of the next iteration. */
 static Run best_run(const Launches *of, int from, int to) {
     Run best = {from, 0, 1, 0};
     int saved = 0;
@@ -91,7 +91,7 @@ bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry 
     return same && (!a->observe || same_view(a->observed, b->observed));
 }
 
-/* The name of the launch's first op, without the numbers in it. */
+/* A number for the name of the launch's first op without its digits. */
 static int form_of(const Launch *launch) {
     char form[256];
     size_t length = 0;

@@ -18,8 +18,8 @@ typedef struct {
     const int *ids; /* by launch of the entry */
 } Rolled;
 
-/* Equal ids mean launches that differ only in addresses and scalars; equal forms, names that differ
- * only in numbers. */
+/* Equal ids mean launches that differ only in addresses and scalars; equal forms, names of their first
+ * ops that differ only in digits. */
 Rolled roll_ids(Arena *, const int *ids, const int *forms, int count);
 Rolled roll_entry(Arena *, const PlanEntry *);
 /* Whether two launches, of one entry or of two, differ only in addresses and scalars. */

@@ -66,8 +66,8 @@ typedef struct {
     bool boxed;                    /* image_input: the last operand has a box for each image */
     bool one_row;                  /* packed sums: both sequences of a pair are in one row */
     bool transpose_a, transpose_b; /* matmul */
-    int64_t zeros;    /* linear, matmul: how many elements of the second operand are always zero, or
-                       * otherwise no part of the model's work */
+    int64_t zeros;    /* linear, matmul: how many elements of the second operand are no part of the
+                       * model's: always zero, or ones */
     bool nesterov;    /* sgd */
     bool in_backward; /* adamw, adamw_int8, sgd: update without waiting for the norm */
     bool accumulate;  /* result += instead of =; the result's old content is an operand */
@@ -95,7 +95,7 @@ struct Op {
     bool apart;          /* fused with nothing: what waits for it then waits for no other op, and no
                           * other op keeps its operands alive */
     bool with_gradient;  /* a forward op that is computed together with its gradient */
-    bool repeats;        /* not the model's work: in place of that, or once more */
+    bool extra;          /* not the model's work: that once more, or something in its place */
     int written;         /* 1-based place in the graph before chunk_rows interleaved it; 0: the same */
     Op *after;           /* control edge: must not run before that op; or NULL */
     const char *name;    /* stable, for people: "model.layers.0.mlp.act" */

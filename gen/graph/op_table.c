@@ -91,7 +91,7 @@ double op_flops(const Op *op) {
 
 /* Each row of the result uses all of the zeros. */
 double op_model_flops(const Op *op) {
-    if (op->phase == PHASE_RECOMPUTE || op->repeats)
+    if (op->phase == PHASE_RECOMPUTE || op->extra)
         return 0;
     double zeros = (double)op->attr.zeros;
     return op_flops(op) - (zeros > 0 ? 2 * zeros * (double)value_rows(op->out[0]) : 0);

@@ -175,8 +175,8 @@ OP(linear_norm_of_x, SK, shape_linear_norm_of_x, no_gradient, expand_linear_norm
    no_launch)
 OP(weighted_column_sum, SK, shape_weighted_column_sum, no_gradient, expand_weighted_column_sum,
    no_flops, no_launch)
-OP(linear_norm_shift, SK, shape_linear_norm_shift, no_gradient, expand_linear_norm_shift, no_flops,
-   no_launch)
+OP(linear_norm_of_ones, SK, shape_linear_norm_of_ones, no_gradient, expand_linear_norm_of_ones,
+   no_flops, no_launch)
 
 /* images */
 OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops, no_launch)

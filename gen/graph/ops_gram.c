@@ -1,6 +1,6 @@
-/* Batch norm of what a linear without bias makes, z = batch_norm(y), y = x W^T, known from products with
- * x alone. The R rows are all pixels of all images; x has K columns and y has C; `sum` is that of x's
- * rows:
+/* Batch norm of what a linear without bias makes, z = batch_norm(y), y = x W^T, known from products
+ * with x alone. The R rows are all pixels of all images; x has K columns and y has C; `sum` is that of
+ * x's rows:
  *
  *     scatter = x^T x - sum sum^T / R   the sum over rows of (x - its mean)^T (x - its mean)
  *     cross   = W scatter               the sum over rows of (y - its mean)^T (x - its mean)
@@ -11,15 +11,15 @@
  *     centred = products - (sum of dz) sum^T / R
  *     dot     = rstd (centred . W), a number per row = the sum of dz yhat: the gradient of weight
  *     dW      = scale (centred - rstd dot / R cross)
- *     dx      = dz of_dz + x of_x + shift
+ *     dx      = dz of_dz + x of_x + 1 of_ones
  *     of_dz   = scale W,  pull = rstd dot / R of_dz,  of_x = - W^T pull
  *
- * which are the gradients of batch_norm (ops_batch_norm.c) and the linear, in another order; shift makes
- * the columns of dx add up to zero. of_dz and of_x are rounded for the products. Unlike that of dy, their
- * rounding is the same in all rows, so it does not average out in sums over these: pull is made of the
- * rounded of_dz, so that what dz and yhat have in common still cancels, and shift makes up for what is
- * left of their means. One number of their dtype has too few digits for that, so it is the sum of two,
- * for two columns of ones beside x.
+ * which are the gradients of batch_norm (ops_batch_norm.c) and the linear, in another order; of_ones,
+ * a row, makes the columns of dx add up to zero. of_dz and of_x are rounded for the products. Unlike
+ * that of dy, their rounding is the same in all rows, so it does not average out in sums over these:
+ * pull is made of the rounded of_dz, so that what dz and yhat have in common still cancels, and of_ones
+ * makes up for what is left of their means. One number of their dtype has too few digits for that, so
+ * it is the sum of two, for two columns of ones beside x.
  *
  * ones_columns         () -> [R,n], whose columns 0 and 1 are one; the others are zero
  * scatter_matrix       (x^T x[K,K], sum[K,1], sum[K]) -> scatter[K,K]; attr.rows = R
@@ -29,8 +29,8 @@
  *                      dot[C,1], sum of dz[C,1], dW[C,K], of_dz[C,K], pull[C,K]; attr.rows = R
  * linear_norm_of_x     (of_x in `real`[K,K], sum[K,1]) -> of_x[K,K], sum of_x[K]
  * weighted_column_sum  (a[R,C], w[R,1]) -> [C] = sum over rows of a w
- * linear_norm_shift    (sum of_x[K], sum of dz of_dz[K]) -> [n,K], whose rows 0 and 1 add up to shift;
- *                      the others are zero; attr.rows = R */
+ * linear_norm_of_ones  (sum of_x[K], sum of dz of_dz[K]) -> [n,K], whose rows 0 and 1 add up to
+ *                      of_ones; the others are zero; attr.rows = R */
 #include "graph/norm_steps.h"
 #include "graph/op_table.h"
 
@@ -99,8 +99,8 @@ void shape_linear_norm_stats(Program *p, Op *op) {
 void expand_linear_norm_stats(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int cross = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
-    int of_x = step_hinted(body, mean_of(body, step_load(body, op->in[2]), op), "x_mean");
-    int mean = step_reduce(body, STEP_ROW_SUM, mul(body, w, of_x));
+    int x_mean = step_hinted(body, mean_of(body, step_load(body, op->in[2]), op), "x_mean");
+    int mean = step_reduce(body, STEP_ROW_SUM, mul(body, w, x_mean));
     int squares = step_reduce(body, STEP_ROW_SUM, mul(body, cross, w));
     int running_mean = step_load(body, op->in[3]), running_var = step_load(body, op->in[4]);
     int away = step_hinted(body, sub(body, mean, running_mean), "shift");
@@ -129,9 +129,9 @@ void expand_linear_norm_grads(const Op *op, Body *body) {
     body_space(body, op->in[0]);
     int products = step_load(body, op->in[0]), sum = step_load(body, op->in[1]);
     int cross = step_load(body, op->in[2]), w = step_load(body, op->in[3]);
-    int of_x = step_hinted(body, mean_of(body, step_load(body, op->in[4]), op), "x_mean");
+    int x_mean = step_hinted(body, mean_of(body, step_load(body, op->in[4]), op), "x_mean");
     int rstd = step_load(body, op->in[5]);
-    int centred = step_hinted(body, sub(body, products, mul(body, sum, of_x)), "centred");
+    int centred = step_hinted(body, sub(body, products, mul(body, sum, x_mean)), "centred");
     int along = step_reduce(body, STEP_ROW_SUM, mul(body, w, centred));
     int dot = step_hinted(body, mul(body, rstd, along), "dot");
     int slope = step_hinted(body, mul(body, rstd, mean_of(body, dot, op)), "slope");
@@ -175,7 +175,7 @@ void expand_weighted_column_sum(const Op *op, Body *body) {
                  mul(body, step_load(body, op->in[0]), step_load(body, op->in[1])));
 }
 
-void shape_linear_norm_shift(Program *p, Op *op) {
+void shape_linear_norm_of_ones(Program *p, Op *op) {
     (void)p;
     int64_t cols = value_cols(op->in[0]);
     op_expect(op, op->in_count == 2 && op->out_count == 1 && op->attr.rows > 0, "operands");
@@ -183,13 +183,13 @@ void shape_linear_norm_shift(Program *p, Op *op) {
     op_expect(op, value_cols(op->out[0]) == cols && value_rows(op->out[0]) >= 2, "result");
 }
 
-void expand_linear_norm_shift(const Op *op, Body *body) {
+void expand_linear_norm_of_ones(const Op *op, Body *body) {
     DType stored = op->out[0]->dtype;
     body_space(body, op->out[0]);
     int row = step_index(body, STEP_ROW), zero = step_const(body, 0);
     int both = step_binary(body, STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1]));
     int exact = step_unary(body, STEP_NEG, mean_of(body, both, op));
-    step_hinted(body, exact, "shift");
+    step_hinted(body, exact, "exact");
     int high = rounded_to(body, stored, exact);
     int low = sub(body, exact, step_hinted(body, high, "high"));
     int is_low = step_binary(body, STEP_EQ, row, step_const_int(body, 1));

@@ -155,7 +155,7 @@ static void add_chunk_again(const Chunk *k, const Chain *c, Value **weight_grad)
     Value *logits = add_linear(k, c->linear, true);
     Op *again = k->graph->ops[k->graph->op_count - 1];
     again->observe = NULL;
-    again->repeats = true;
+    again->extra = true;
     add_chunk_back(k, c, logits, weight_grad);
 }
 

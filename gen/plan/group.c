@@ -2,7 +2,8 @@
  *
  * Ops come in their order. An op joins the nearest earlier group that shares memory with it, if
  * their bodies can be joined and the two can be made adjacent: either the op moves up to the group,
- * or the group moves down to the op, crossing nothing that it conflicts with. */
+ * or the group moves down to the op, crossing nothing that it conflicts with. A further group that
+ * makes what this one alone reads then moves down to it too. */
 #include "plan/group.h"
 
 #include "graph/op_table.h"
@@ -59,9 +60,7 @@ static bool read_alike(const Op *a, const Op *b) {
     return false;
 }
 
-static bool ops_share(const Op *a, const Op *b) {
-    return op_reads_from(b, a) || read_alike(a, b);
-}
+static bool ops_share(const Op *a, const Op *b) { return op_reads_from(b, a) || read_alike(a, b); }
 
 static bool group_shares(const Group *group, const Op *op) {
     for (int i = 0; i < group->count; i++)
@@ -138,11 +137,28 @@ static Body *joined_body(const Grouping *g, const Group *group, const Group *alo
     return group_join_bodies(g->plan->program, group->body, alone->body);
 }
 
-/* Whether nothing but `group` reads what `maker` makes, and that element by element. */
+/* Whether the group makes its results from matrices of no more bytes: then it may run later without
+ * keeping more. */
+static bool keeps_no_more(const Group *group) {
+    int64_t read = 0, made = 0;
+    for (int i = 0; i < group->count; i++) {
+        const Op *op = group->ops[i];
+        for (int k = 0; k < op->in_count; k++)
+            read += value_elements(op->in[k]) == value_elements(op->out[0]) ? value_bytes(op->in[k])
+                                                                            : 0;
+        made += value_bytes(op->out[0]);
+    }
+    return read <= made;
+}
+
+/* Whether both compute as many elements in the same way. */
+static bool spaces_are_alike(const Grouping *g, const Group *a, const Group *b) {
+    return a->body->rows == b->body->rows && a->body->cols == b->body->cols &&
+           plan_rows_grow(g->entry, a->ops, a->count) == plan_rows_grow(g->entry, b->ops, b->count);
+}
+
+/* Whether nothing but `group` reads what `maker` makes. */
 static bool makes_only_for(const Grouping *g, const Group *maker, const Group *group) {
-    if (!maker->body || maker->epilogue || !body_is_pointwise(maker->body) ||
-        !groups_may_share(maker, group) || maker->count + group->count > GROUP_OPS)
-        return false;
     Group both = {0};
     for (int i = 0; i < maker->count; i++)
         group_append(g->plan->program->arena, &both, maker->ops[i], NULL);
@@ -167,8 +183,10 @@ static bool reads_from(const Group *group, const Group *maker) {
 /* Joins group `first` to `later`, whose place it moves down to, if no other has to come between. */
 static bool try_join_maker(Grouping *g, int first, int later) {
     Group *maker = &g->groups[first], *group = &g->groups[later];
-    if (!reads_from(group, maker) || !makes_only_for(g, maker, group) ||
-        conflicts_between(g, first, later, maker))
+    if (!maker->body || maker->epilogue || !body_is_pointwise(maker->body) ||
+        maker->count + group->count > GROUP_OPS || !groups_may_share(maker, group) ||
+        !reads_from(group, maker) || !spaces_are_alike(g, maker, group) || !keeps_no_more(maker) ||
+        !makes_only_for(g, maker, group) || conflicts_between(g, first, later, maker))
         return false;
     Body *joined = group_join_bodies(g->plan->program, maker->body, group->body);
     if (!joined)
@@ -183,7 +201,7 @@ static bool try_join_maker(Grouping *g, int first, int later) {
     return true;
 }
 
-/* An op that reads the results of two groups has joined the later one; the other may join it too. */
+/* The nearest group that the one just joined reads from, too. */
 static void join_makers(Grouping *g, int later) {
     for (int i = later - 1; i >= 0 && i >= later - GROUP_WINDOW; i--)
         if (try_join_maker(g, i, later))

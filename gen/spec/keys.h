@@ -67,11 +67,12 @@
       "compile.fusion = true and model.family = \"mlp\", \"cnn\", or \"resnet\" with compile.layout " \
       "= \"nhwc\"")                                                                                \
     C(NORMED,                                                                                      \
-      (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET) &&              \
+      (s->model.family == FAMILY_MOBILENET_V2 ||                                                   \
+       (s->model.family == FAMILY_RESNET && s->model.depth >= 50)) &&                              \
           s->compile.layout == LAYOUT_NHWC && s->precision.dtype != PRECISION_TF32 &&              \
           !s->parallelism.sync_batch_norm,                                                         \
-      "model.family = \"mobilenet_v2\" or \"resnet\" with compile.layout = \"nhwc\", any "         \
-      "precision.dtype but \"tf32\", and parallelism.sync_batch_norm = false")                     \
+      "model.family = \"mobilenet_v2\", or \"resnet\" with model.depth = 50, with compile.layout = " \
+      "\"nhwc\", any precision.dtype but \"tf32\", and parallelism.sync_batch_norm = false")       \
     C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
       "a language model and model.weights = \"\"")                                                 \
     C(ROPE_SCALED, ROTARY_MODEL && s->model.rope_type == ROPE_LLAMA3,                              \
@@ -591,8 +592,8 @@
     K(compile, relu_masks, BOOL, "true", "", MASKED, RUN,                                          \
       "Let backward read masks of ReLUs, one bit per element, where their signs are enough.")      \
     K(compile, gram_batch_norm, CHOICE(WhereGained), "auto", "", NORMED, WEIGHTS,                  \
-      "Find the sums of batch norms behind 1x1 convolutions, and their gradients, by products with " \
-      "the convolution's input; auto: where that is narrow enough for a gain.")                    \
+      "Compute batch norms behind 1x1 convolutions, forward and backward, from products with the "  \
+      "convolution's input; auto: where the plan predicts a gain, as behind those that widen it.") \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Layout of images: channels of a pixel together (nhwc), or channel by channel (nchw).")
 

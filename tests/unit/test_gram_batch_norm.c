@@ -7,12 +7,8 @@
 
 #include <cmocka.h>
 
-#include <math.h>
-
-#include "eval.h"
 #include "model/model.h"
 #include "pass/pass.h"
-#include "plan/plan_steps.h"
 #include "tests/unit/text_spec.h"
 
 static Arena arena;
@@ -104,85 +100,11 @@ static void backward_does_not_read_y(void **state) {
     assert_int_equal(count(p, OP_ones_columns), 29);
 }
 
-enum { IN = 16, OUT = 24, BESIDE = 8, PIXELS = 1000 };
-
-/* In bf16: of_dz and of_x for random weights, and the shift that makes up for their rounding. */
-typedef struct {
-    Program *program;
-    Value *dz_sum, *of_dz, *sum, *exact, *of_x, *shift;
-} Rounded;
-
-static Value *made(Program *p, const char *name, Role role, DType dtype, int64_t rows, int64_t cols) {
-    return value_2d(p, name, role, dtype, rows, cols, (Pos){0});
-}
-
-static Rounded rounded_new(void) {
-    Program *p = program_new(&arena);
-    p->real = DT_F32;
-    p->activation = DT_BF16;
-    Rounded r = {p,
-                 made(p, "dz_sum", ROLE_FROZEN, DT_F32, OUT, 1),
-                 made(p, "of_dz", ROLE_FROZEN, DT_BF16, OUT, IN),
-                 made(p, "sum", ROLE_FROZEN, DT_F32, IN, 1),
-                 made(p, "exact", ROLE_FROZEN, DT_F32, IN, IN),
-                 made(p, "of_x", ROLE_GRADIENT, DT_BF16, IN, IN),
-                 made(p, "shift", ROLE_GRADIENT, DT_BF16, BESIDE, IN)};
-    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
-    const Pos pos = {0};
-    Value *sums = value_1d(p, "of_x.sum", ROLE_ACTIVATION, DT_F32, IN, pos);
-    op_add_into(p, graph, OP_linear_norm_of_x, "of_x", (Value *[]){r.exact, r.sum}, 2,
-                (Value *[]){r.of_x, sums}, 2, (Attr){0}, pos);
-    const Op *moved = op_add(p, graph, OP_weighted_column_sum, "moved", (Value *[]){r.of_dz, r.dz_sum}, 2,
-                             (Attr){0}, pos);
-    op_add_into(p, graph, OP_linear_norm_shift, "shift", (Value *[]){sums, moved->out[0]}, 2, &r.shift, 1,
-                (Attr){.rows = PIXELS}, pos);
-    return r;
-}
-
-static void fill(Memory *m, const Value *v, double size, int seed) {
-    for (int64_t i = 0; i < value_elements(v); i++)
-        memory_set(m, v, i, size * sin((double)(i * 37 + seed * 101 + i * i % 13)));
-}
-
-/* The sum of dx's column over all rows, as the products with dz and [x|1] would make it. */
-static double column_of_dx(const Memory *m, const Rounded *r, int64_t col) {
-    double sum = 0;
-    for (int64_t j = 0; j < OUT; j++)
-        sum += memory_get(m, r->dz_sum, j) * memory_get(m, r->of_dz, j * IN + col);
-    for (int64_t l = 0; l < IN; l++)
-        sum += memory_get(m, r->sum, l) * memory_get(m, r->of_x, l * IN + col);
-    return sum + PIXELS * (memory_get(m, r->shift, col) + memory_get(m, r->shift, IN + col));
-}
-
-/* Zero but for what two numbers of 8 digits leave, a 2^-17th of the shift: one would leave a 2^-9th. */
-static void columns_add_up_to_zero(void **state) {
-    (void)state;
-    static const Spec spec = {.name = "test", .compile = {.fusion = true}};
-    Rounded r = rounded_new();
-    Plan *plan = plan_new(r.program, &spec, NULL);
-    plan_launches(plan);
-    Memory m = memory_new(r.program);
-    fill(&m, r.dz_sum, 300, 1);
-    fill(&m, r.of_dz, 2, 2);
-    fill(&m, r.sum, 700, 3);
-    fill(&m, r.exact, 1e-2, 4);
-    eval_entry(&m, plan, ENTRY_MICRO_STEP);
-    for (int64_t col = 0; col < IN; col++) {
-        double shift = memory_get(&m, r.shift, col);
-        assert_true(fabs(shift) > 1e-3);
-        assert_true(fabs(column_of_dx(&m, &r, col)) < PIXELS * fabs(shift) * 2e-5);
-    }
-    for (int64_t i = 2 * IN; i < BESIDE * IN; i++)
-        assert_true(memory_get(&m, r.shift, i) == 0);
-    memory_free(&m);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(wide_results, free_arena),
         cmocka_unit_test_teardown(everywhere, free_arena),
         cmocka_unit_test_teardown(backward_does_not_read_y, free_arena),
-        cmocka_unit_test_teardown(columns_add_up_to_zero, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Compares ops on images with their definitions, in fp64 (rounded results in bf16), where the gradients in test_ops.c do not
- * test them. */
+/* Compares ops on images with their definitions, in fp64 (rounded results in bf16), where the gradients
+ * in test_ops.c do not test them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,7 +182,7 @@ static void test_linear_norm_grads(void **state) {
 }
 
 /* The columns of dx add up to zero by far more digits than one number of x's type has. */
-static void test_linear_norm_shift(void **state) {
+static void test_linear_norm_of_ones(void **state) {
     (void)state;
     Setup s;
     start(&s);
@@ -191,7 +191,7 @@ static void test_linear_norm_shift(void **state) {
     Op *rounded = add_rounded(&s, OP_linear_norm_of_x, of_x, 2, (Attr){0});
     Value *in[] = {rounded->out[1], channels(&s, "moved", ROLE_FROZEN, K)};
     Value *shift = matrix(&s, "shift", ROLE_ACTIVATION, DT_BF16, BESIDE, K);
-    op_add_into(s.program, s.graph, OP_linear_norm_shift, "shift", in, 2, &shift, 1, (Attr){.rows = R}, (Pos){0});
+    op_add_into(s.program, s.graph, OP_linear_norm_of_ones, "of_ones", in, 2, &shift, 1, (Attr){.rows = R}, (Pos){0});
     ready(&s);
     fill(&s, of_x[0], 0.5);
     fill(&s, of_x[1], 9);
@@ -361,7 +361,7 @@ static void test_image_boxes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_norm_stats), cmocka_unit_test(test_batch_norm_eval),
-        cmocka_unit_test(test_linear_norm_grads), cmocka_unit_test(test_linear_norm_shift),
+        cmocka_unit_test(test_linear_norm_grads), cmocka_unit_test(test_linear_norm_of_ones),
         cmocka_unit_test(test_max_pool),         cmocka_unit_test(test_global_avg_pool),
         cmocka_unit_test(test_image_input),      cmocka_unit_test(test_image_boxes),
     };
