@@ -117,7 +117,8 @@ mutant mask_in_an_epilogue gen/pass/relu_masks.c \
 mutant mask_in_a_kernel_of_rows gen/pass/relu_masks.c \
     'if (op_reads_rows(op, 0) && op->in[0] == v' 'if (!op && op->in[0] == v' build/unit/test_relu_masks
 mutant gram_of_a_shared_sum gen/pass/gram_batch_norm.c \
-    'n->stats->in[0] == n->sums->out[0]' 'n->stats->in[0] != NULL' build/unit/test_gram_batch_norm
+    'n->stats->in[0] == n->sums->out[0] && n->grad->in[DOT] == n->grad_sums->out[0]' 'n->rows > 0' \
+    build/unit/test_gram_batch_norm
 mutant gram_where_nothing_is_gained gen/pass/gram_batch_norm.c \
     'return more + small < saved' 'return 0 * more + small < saved' build/unit/test_gram_batch_norm
 mutant gram_onto_a_gradient gen/pass/gram_batch_norm.c \
@@ -608,7 +609,8 @@ mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \
 mutant pull_of_exact_weights gen/graph/ops_gram.c \
     'mul(body, slope, stored)' 'mul(body, slope, of_dz)' build/unit/test_ops_image
 mutant shift_of_one_number gen/graph/ops_gram.c \
-    'step_select(body, is_low, low, zero)' 'step_select(body, is_low, zero, zero)' build/unit/test_ops_image
+    'step_select(body, is_low, low, zero)' 'step_select(body, is_low, sub(body, low, low), zero)' \
+    build/unit/test_ops_image
 mutant shift_of_exact_sums gen/graph/ops_gram.c \
     'step_col_sum(body, op->out[1], mul(body, sum, of_x));' \
     'step_col_sum(body, op->out[1], mul(body, sum, exact));' build/unit/test_ops_image
