@@ -398,6 +398,8 @@ mutant update_waits_for_all gen/plan/side_stream.c \
 mutant scalar_overwritten_too_soon gen/plan/phases.c \
     'return body->rows == 1;' 'return false;' build/unit/test_fusion
 mutant page_more_than_fits gen/plan/cache.c 'w->used > w->trace->room' 'w->used > w->trace->room + 1' build/unit/test_predict
+mutant product_with_itself_read_twice gen/plan/cache.c 'earlier.value == of.value' \
+    'earlier.value == NULL' build/unit/test_predict
 mutant step_that_begins_with_nothing gen/plan/cache.c \
     'walk_both_ways(plan, step, of_step, 2);' 'walk_both_ways(plan, step, of_step, 1);' build/unit/test_predict
 mutant rounding_lost_in_fusion gen/plan/fuse.c \

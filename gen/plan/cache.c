@@ -152,13 +152,34 @@ static Pages pages_for(const Plan *plan) {
     return pages;
 }
 
+/* Whether the launch has the operand already. Only of a product is it known that it reads both at about
+ * the same time. */
+static bool is_read_again(const Launch *launch, int index) {
+    Touched of = launch_touched(launch, index);
+    for (int i = 0; i < index && launch->kind == LAUNCH_GEMM; i++) {
+        Touched earlier = launch_touched(launch, i);
+        if (of.read && earlier.read && earlier.value == of.value)
+            return true;
+    }
+    return false;
+}
+
+static double bytes_read_again(const Launch *launch) {
+    double bytes = 0;
+    for (int i = 0; i < launch_touch_count(launch); i++)
+        if (is_read_again(launch, i))
+            bytes += (double)value_bytes(launch_touched(launch, i).value);
+    return bytes;
+}
+
 /* Batches use changing slots, and each reads other rows of a data set: neither is found again, so
  * they count as no pages. */
-static Operand operand_of(const Plan *plan, Pages pages, Touched of) {
+static Operand operand_of(const Plan *plan, Pages pages, const Launch *launch, int index) {
+    Touched of = launch_touched(launch, index);
     Operand operand = {.value = of.value, .read = of.read, .written = of.written};
     Place place = plan_place(plan, of.value);
     bool slots = place.arena == ARENA_INPUT || place.arena == ARENA_STASH;
-    if (place.offset < 0 || slots || of.value->role == ROLE_DATASET)
+    if (place.offset < 0 || slots || of.value->role == ROLE_DATASET || is_read_again(launch, index))
         return operand;
     ByteSpan span = value_span(of.value);
     int64_t first = pages.first[place.arena];
@@ -210,8 +231,7 @@ static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Aren
         for (int k = 0; k < launch_touch_count(launches[i]); k++) {
             trace.operands = arena_grow(arena, trace.operands, trace.operand_count, &capacity,
                                         sizeof *trace.operands);
-            trace.operands[trace.operand_count++] =
-                operand_of(plan, pages, launch_touched(launches[i], k));
+            trace.operands[trace.operand_count++] = operand_of(plan, pages, launches[i], k);
         }
     const Operand *next = trace.operands;
     for (int i = 0; i < count; i++) {
@@ -228,7 +248,7 @@ static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Aren
 static int append(PlanEntry *entry, Launch **launches, int count) {
     for (int i = 0; i < entry->launch_count; i++) {
         launches[count++] = &entry->launches[i];
-        entry->launches[i].cost.cached_bytes = 0;
+        entry->launches[i].cost.cached_bytes = bytes_read_again(&entry->launches[i]);
     }
     return count;
 }

@@ -375,6 +375,26 @@ static void test_more_cache_never_asks_for_more(void **state) {
     arena_free(&arena);
 }
 
+/* A product of a matrix with itself reads it from memory once, and asks for it twice. */
+static void test_a_matrix_with_itself_is_read_once(void **state) {
+    (void)state;
+    Arena arena = {0};
+    int found = 0;
+    Plan *plan = plan_of_text(&arena, mobilenet, (const char *const[]){"compile.gram_batch_norm=true"}, 1);
+    predict_with(plan, 0);
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        bool with_itself = launch->kind == LAUNCH_GEMM && launch->arg[0] == launch->arg[1];
+        double once = with_itself ? (double)value_bytes(launch->arg[0]) : 0;
+        found += with_itself;
+        assert_true(!with_itself || launch->cost.moved_bytes == operand_bytes(launch));
+        assert_true(launch->cost.dram_bytes == launch->cost.moved_bytes - once);
+    }
+    assert_true(found > 0);
+    arena_free(&arena);
+}
+
 /* Returns what a step's launches reread of rows of 40,000 fp32 logits, and what they move. */
 static double moved_of_long_rows(Plan *plan, int64_t l2_kept_bytes, double *reread) {
     const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
@@ -514,6 +534,7 @@ int main(void) {
                                        cmocka_unit_test(test_one_rank_has_no_links),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
+        cmocka_unit_test(test_a_matrix_with_itself_is_read_once),
                                        cmocka_unit_test(test_long_rows_are_read_again),
                                        cmocka_unit_test(test_micro_steps_begin_with_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
