@@ -4,7 +4,7 @@
  *     y = x W^T,  mean, rstd = batch_norm_stats(sums of y),  z = batch_norm(y, ...)
  *         ->  gram = [x|1]^T [x|1],  mean, rstd = linear_norm_stats(W scatter(gram), ...)
  *
- *     dot, sum = sums of dz xhat and dz,  dy = batch_norm_grad(y, ..., dz),  dW = dy^T x,  dx = dy W
+ *     dot, sum = sums of dz yhat and dz,  dy = batch_norm_grad(y, ..., dz),  dW = dy^T x,  dx = dy W
  *         ->  products = dz^T [x|1],  dot, sum, dW, of_dz = linear_norm_grads(products, ...)
  *             dx = dz of_dz + [x|1] [of_x; of_ones]
  *
