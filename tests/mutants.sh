@@ -120,7 +120,9 @@ mutant gram_of_a_shared_sum gen/pass/gram_batch_norm.c \
     'n->stats->in[0] == n->sums->out[0] && n->grad->in[DOT] == n->grad_sums->out[0]' 'n->rows > 0' \
     build/unit/test_gram_batch_norm
 mutant gram_where_nothing_is_gained gen/pass/gram_batch_norm.c \
-    'return more + small < saved' 'return 0 * more + small < saved' build/unit/test_gram_batch_norm
+    'more + small < saved;' '0 * more + small < saved;' build/unit/test_gram_batch_norm
+mutant gram_in_fp32 gen/pass/gram_batch_norm.c \
+    'return has_digits_to_spare(p) &&' 'return p->activation &&' build/unit/test_gram_batch_norm
 mutant gram_onto_a_gradient gen/pass/gram_batch_norm.c \
     'op->in[1] == n->linear->in[W] && !op->attr.accumulate' 'op->in[1] == n->linear->in[W]' \
     build/unit/test_gram_batch_norm

@@ -23,8 +23,8 @@
  *
  * In floats, the difference in scatter leaves the variance of y with an error of about 1e-6 of the mean
  * squares of its terms: more than sums about the mean have, and less than rounding y to 16 bits does,
- * unless the means of x are many times its deviations. Where all rows of y are nearly equal, z is noise,
- * because mean is that of y before it was rounded.
+ * unless the means of x are many times its deviations. Where all rows of y are nearly equal, z is
+ * noise, because mean is that of y before it was rounded.
  *
  * ones_columns         () -> [R,n], whose columns 0 and 1 are one; the others are zero
  * scatter_matrix       (x^T x[K,K], sum[K,1], sum[K]) -> scatter[K,K]; attr.rows = R

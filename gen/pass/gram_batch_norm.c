@@ -15,7 +15,8 @@
  *
  * Requires forward and backward as autodiff left them; leaves batch norms that another pass has
  * changed, as those whose sums ranks share, and inputs that cannot become columns of a wider matrix.
- * With "auto" this is done where the device is expected to gain. */
+ * With "auto" this is done where the device is expected to gain, and not in fp32: there the difference
+ * in scatter costs digits that x in 16 bits does not have, and fp64 can spare. */
 #include "devices/device.h"
 #include "graph/op_table.h"
 #include "pass/pass.h"
@@ -128,6 +129,8 @@ static double product_ms(const Device *device, const Program *p, double m, doubl
     return device_matmul_time(device, program_rate(p), 1, m, n, k, (Traffic){bytes, bytes}).ms;
 }
 
+static bool has_digits_to_spare(const Program *p) { return p->activation != DT_F32; }
+
 /* Saved: reading y for both kinds of sums and for its gradient, reading dz for that, and writing it.
  * (The kernel that makes dz takes the sums of backward; dW and dx read dz as they read that gradient.)
  * New: gram, and the part of dx that comes from x, which is written and read again. */
@@ -139,7 +142,7 @@ static bool gains(const Device *device, const Program *p, const Norm *n) {
     double more = product_ms(device, p, wide, wide, rows) + product_ms(device, p, rows, in, wide) +
                   streamed_ms(device, rows * in * size) +
                   2 * device_matmul_time(device, RATE_F32, 1, out, in, in, (Traffic){0, 0}).ms;
-    return more + small < saved;
+    return has_digits_to_spare(p) && more + small < saved;
 }
 
 /* ---- rewriting ------------------------------------------------------------------------------- */

@@ -593,7 +593,8 @@
       "Let backward read masks of ReLUs, one bit per element, where their signs are enough.")      \
     K(compile, gram_batch_norm, CHOICE(WhereGained), "auto", "", NORMED, WEIGHTS,                  \
       "Compute batch norms behind 1x1 convolutions, forward and backward, from products with the "  \
-      "convolution's input; auto: where the plan predicts a gain, as behind those that widen it.") \
+      "convolution's input; auto: where the plan predicts a gain, as behind those that widen it, "  \
+      "but not in fp32, which has no digits to spare for it.")                                     \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Layout of images: channels of a pixel together (nhwc), or channel by channel (nchw).")
 

@@ -66,6 +66,7 @@ static void wide_results(void **state) {
     EXPECT(resnet, 14, 53, large, size, "precision.dtype=bf16");
     EXPECT(mobilenet, 13, 52, large, size, "precision.dtype=bf16");
     EXPECT(resnet, 0, 53, NULL);
+    EXPECT(mobilenet, 0, 52, large, size, "precision.dtype=fp32");
     EXPECT(resnet, 0, 53, large, size, "compile.gram_batch_norm=false");
     EXPECT(resnet, 0, 53, large, size, "parallelism.data_parallel_replicate_degree=2",
            "parallelism.sync_batch_norm=true", "precision.dtype=bf16");
