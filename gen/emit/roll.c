@@ -13,7 +13,8 @@ typedef struct {
 } Launches;
 
 /* Returns the run in [from..to) that saves most launches: among equals the shortest, then the
- * earliest. More than half of a loop's names differ only in digits from those of the next iteration. */
+ * earliest. Over the whole loop, more than half of the names differ only in digits from those of the
+ * next iteration. */
 static Run best_run(const Launches *of, int from, int to) {
     Run best = {from, 0, 1, 0};
     int saved = 0;

@@ -5,8 +5,8 @@
 #include "graph/steps.h"
 
 /* Stores the results of batch_norm_stats (ops_batch_norm.c). `away` is how far the mean lies above the
- * running one; `exact` is the variance, which rounding may have made negative. */
-void batch_norm_store_stats(Body *, const Op *, int away, int exact, int running_mean,
+ * running one; `raw_var` is the variance, which rounding may have made negative. */
+void batch_norm_store_stats(Body *, const Op *, int away, int raw_var, int running_mean,
                             int running_var);
 
 #endif

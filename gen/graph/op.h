@@ -95,7 +95,7 @@ struct Op {
     bool apart;          /* fused with nothing: what waits for it then waits for no other op, and no
                           * other op keeps its operands alive */
     bool with_gradient;  /* a forward op that is computed together with its gradient */
-    bool extra;          /* not the model's work: that once more, or something in its place */
+    bool extra;          /* repeats the model's work or stands in for it: not counted as its FLOPs */
     int written;         /* 1-based place in the graph before chunk_rows interleaved it; 0: the same */
     Op *after;           /* control edge: must not run before that op; or NULL */
     const char *name;    /* stable, for people: "model.layers.0.mlp.act" */

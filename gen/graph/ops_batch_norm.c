@@ -77,12 +77,12 @@ void shape_batch_norm_stats(Program *p, Op *op) {
     result_1d(p, op, 1, ".rstd", p->real, cols);
 }
 
-void batch_norm_store_stats(Body *body, const Op *op, int away, int exact, int running_mean,
+void batch_norm_store_stats(Body *body, const Op *op, int away, int raw_var, int running_mean,
                             int running_var) {
     double momentum = op->attr.momentum;
     int64_t n = op->attr.rows;
     int zero = step_const(body, 0);
-    int var = step_select(body, step_binary(body, STEP_LT, exact, zero), zero, exact);
+    int var = step_select(body, step_binary(body, STEP_LT, raw_var, zero), zero, raw_var);
     step_hinted(body, var, "var");
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[0], add(body, running_mean, away));
@@ -170,9 +170,7 @@ static void expand_grad_sums(const Op *op, Body *body, ActivationGrad *grad) {
     step_col_sum(body, op->out[1], dy);
 }
 
-void expand_batch_norm_grad_sums(const Op *op, Body *body) {
-    expand_grad_sums(op, body, NULL);
-}
+void expand_batch_norm_grad_sums(const Op *op, Body *body) { expand_grad_sums(op, body, NULL); }
 void expand_batch_norm_relu_grad_sums(const Op *op, Body *body) {
     expand_grad_sums(op, body, relu_grad_of);
 }
@@ -205,12 +203,8 @@ static void expand_grad(const Op *op, Body *body, ActivationGrad *grad) {
     step_store(body, op->out[0], mul(body, scale, step_hinted(body, rest, "rest")));
 }
 
-void expand_batch_norm_grad(const Op *op, Body *body) {
-    expand_grad(op, body, NULL);
-}
-void expand_batch_norm_relu_grad(const Op *op, Body *body) {
-    expand_grad(op, body, relu_grad_of);
-}
+void expand_batch_norm_grad(const Op *op, Body *body) { expand_grad(op, body, NULL); }
+void expand_batch_norm_relu_grad(const Op *op, Body *body) { expand_grad(op, body, relu_grad_of); }
 void expand_batch_norm_relu6_grad(const Op *op, Body *body) {
     expand_grad(op, body, relu6_grad_of);
 }

@@ -10,9 +10,9 @@
  *
  *     centred = products - (sum of dz) sum^T / R
  *     dot     = rstd (centred . W), a number per row = the sum of dz yhat: the gradient of weight
- *     dW      = scale (centred - rstd dot / R cross)
+ *     dW      = scale (centred - (rstd dot / R) cross)
  *     dx      = dz of_dz + x of_x + 1 of_ones
- *     of_dz   = scale W,  pull = rstd dot / R of_dz,  of_x = - W^T pull
+ *     of_dz   = scale W,  pull = (rstd dot / R) of_dz,  of_x = - W^T pull
  *
  * which are the gradients of batch_norm (ops_batch_norm.c) and the linear, in another order; of_ones,
  * a row, makes the columns of dx add up to zero. of_dz and of_x are rounded for the products. Unlike
@@ -22,9 +22,10 @@
  * it is the sum of two, for two columns of ones beside x.
  *
  * In floats, the difference in scatter leaves the variance of y with an error of about 1e-6 of the mean
- * squares of its terms: more than sums about the mean have, and less than rounding y to 16 bits does,
- * unless the means of x are many times its deviations. Where all rows of y are nearly equal, z is
- * noise, because mean is that of y before it was rounded.
+ * squares of its terms: more than sums about the mean have, and less than rounding y to bf16 does. It
+ * grows where the means of x are many times its deviations. Where all rows of y are nearly equal, z is
+ * noise, because mean is that of y before it was rounded. With a loss scale, of_x has that too: where
+ * x is very small, it may overflow before dx would, and the scale falls.
  *
  * ones_columns         () -> [R,n], whose columns 0 and 1 are one; the others are zero
  * scatter_matrix       (x^T x[K,K], sum[K,1], sum[K]) -> scatter[K,K]; attr.rows = R

@@ -117,7 +117,8 @@ static bool match(const GraphUses *uses, Op *op, Norm *n) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Of numbers per weight or channel: nine are new, and two no longer end sums over the rows of y. */
+/* More than before: those of ones, scatter, linear_norm_grads, of_x, of_ones, two casts of W and two
+ * sums for of_ones, without two that ended sums over the rows of y. */
 enum { SMALL_KERNELS = 7 };
 
 static double streamed_ms(const Device *device, double bytes) {
@@ -129,6 +130,7 @@ static double product_ms(const Device *device, const Program *p, double m, doubl
     return device_matmul_time(device, program_rate(p), 1, m, n, k, (Traffic){bytes, bytes}).ms;
 }
 
+/* Whether sums have more digits than x, or more than enough: see the head comment. */
 static bool has_digits_to_spare(const Program *p) { return p->activation != DT_F32; }
 
 /* Saved: reading y for both kinds of sums and for its gradient, reading dz for that, and writing it.
@@ -138,10 +140,11 @@ static bool gains(const Device *device, const Program *p, const Norm *n) {
     double size = dtype_bytes(p->activation), rows = (double)n->rows;
     double wide = (double)(n->in + BESIDE), in = (double)n->in, out = (double)n->out;
     double saved = streamed_ms(device, 5 * rows * out * size);
+    Rate real = p->real == DT_F64 ? RATE_F64 : RATE_F32;
     double small = SMALL_KERNELS * (device->kernel_ms + device->kernel_gap_ms);
     double more = product_ms(device, p, wide, wide, rows) + product_ms(device, p, rows, in, wide) +
                   streamed_ms(device, rows * in * size) +
-                  2 * device_matmul_time(device, RATE_F32, 1, out, in, in, (Traffic){0, 0}).ms;
+                  2 * device_matmul_time(device, real, 1, out, in, in, (Traffic){0, 0}).ms;
     return has_digits_to_spare(p) && more + small < saved;
 }
 
@@ -180,12 +183,10 @@ static Value *as_rows(const Rewrite *r, Value *channels) {
     return value_reshaped(r->program, channels, value_elements(channels), 1);
 }
 
-/* x moves into a wider matrix, beside ones. Of linears that read one x, all but the first to be
- * differentiated add to its gradient, so no other linear asks for this. */
+/* x moves into a wider matrix, beside ones. */
 static void add_ones(const Rewrite *r, Norm *n) {
     Program *p = r->program;
     Value *x = n->linear->in[X];
-    ENSURE(value_fills(x), "%s lies beside other columns", x->name);
     n->x_ones = matrix(r, n, "x_ones", x->dtype, n->rows, n->in + BESIDE);
     value_move(x, value_columns(p, n->x_ones, 0, n->in, x->name));
     Value *ones = value_columns(p, n->x_ones, n->in, BESIDE, name_of(r, n, "ones"));
@@ -264,6 +265,7 @@ static Value *add_of_x_ones(const Rewrite *r, const Norm *n, Value *of_dz, Value
     Program *p = r->program;
     const Pos pos = n->norm->pos;
     Value *exact = matrix(r, n, "of_x_real", p->real, n->in, n->in);
+    /* W is converted again, so that it is not kept from forward on. */
     product(r, weight_in_real(r, n, "w_real_again"), true, pull, -1, exact);
     Value *all = matrix(r, n, "of_x_ones", p->activation, n->in + BESIDE, n->in);
     Value *of_x = value_row_range(p, all, 0, n->in, name_of(r, n, "of_x"));
@@ -300,13 +302,22 @@ typedef struct {
     int count, capacity;
 } Norms;
 
+/* Of linears that read one x, one can have it beside ones. */
+static bool has_x(const Norms *all, const Value *x) {
+    for (int i = 0; i < all->count; i++)
+        if (all->norm[i].linear->in[X] == x)
+            return true;
+    return false;
+}
+
 static Norms find_norms(Program *p, const Spec *spec, const GraphUses *uses, Arena *scratch) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     bool everywhere = spec->compile.gram_batch_norm == EVERYWHERE;
     Norms all = {0};
     for (int i = 0; i < uses->graph->op_count; i++) {
         Norm n;
-        if (!match(uses, uses->graph->ops[i], &n) || !(everywhere || gains(device, p, &n)))
+        if (!match(uses, uses->graph->ops[i], &n) || has_x(&all, n.linear->in[X]) ||
+            !(everywhere || gains(device, p, &n)))
             continue;
         all.norm = arena_grow(scratch, all.norm, all.count, &all.capacity, sizeof n);
         all.norm[all.count++] = n;

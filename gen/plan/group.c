@@ -146,12 +146,13 @@ static bool keeps_no_more(const Group *group) {
         for (int k = 0; k < op->in_count; k++)
             read += value_elements(op->in[k]) == value_elements(op->out[0]) ? value_bytes(op->in[k])
                                                                             : 0;
-        made += value_bytes(op->out[0]);
+        for (int k = 0; k < op->out_count; k++)
+            made += value_bytes(op->out[k]);
     }
     return read <= made;
 }
 
-/* Whether both compute as many elements in the same way. */
+/* Whether both compute elements over the same rows and columns. */
 static bool spaces_are_alike(const Grouping *g, const Group *a, const Group *b) {
     return a->body->rows == b->body->rows && a->body->cols == b->body->cols &&
            plan_rows_grow(g->entry, a->ops, a->count) == plan_rows_grow(g->entry, b->ops, b->count);
@@ -201,7 +202,7 @@ static bool try_join_maker(Grouping *g, int first, int later) {
     return true;
 }
 
-/* The nearest group that the one just joined reads from, too. */
+/* Joins the nearest other group that the one just joined reads from; at most one. */
 static void join_makers(Grouping *g, int later) {
     for (int i = later - 1; i >= 0 && i >= later - GROUP_WINDOW; i--)
         if (try_join_maker(g, i, later))

@@ -66,9 +66,9 @@
                             (s->model.family == FAMILY_RESNET && s->compile.layout == LAYOUT_NHWC)), \
       "compile.fusion = true and model.family = \"mlp\", \"cnn\", or \"resnet\" with compile.layout " \
       "= \"nhwc\"")                                                                                \
-    C(NORMED,                                                                                      \
+    C(NORMS_BEHIND_1X1,                                                                            \
       (s->model.family == FAMILY_MOBILENET_V2 ||                                                   \
-       (s->model.family == FAMILY_RESNET && s->model.depth >= 50)) &&                              \
+       (s->model.family == FAMILY_RESNET && s->model.depth == 50)) &&                              \
           s->compile.layout == LAYOUT_NHWC && s->precision.dtype != PRECISION_TF32 &&              \
           !s->parallelism.sync_batch_norm,                                                         \
       "model.family = \"mobilenet_v2\", or \"resnet\" with model.depth = 50, with compile.layout = " \
@@ -591,10 +591,10 @@
       "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
     K(compile, relu_masks, BOOL, "true", "", MASKED, RUN,                                          \
       "Let backward read masks of ReLUs, one bit per element, where their signs are enough.")      \
-    K(compile, gram_batch_norm, CHOICE(WhereGained), "auto", "", NORMED, WEIGHTS,                  \
+    K(compile, gram_batch_norm, CHOICE(WhereGained), "auto", "", NORMS_BEHIND_1X1, WEIGHTS,        \
       "Compute batch norms behind 1x1 convolutions, forward and backward, from products with the "  \
       "convolution's input; auto: where the plan predicts a gain, as behind those that widen it, "  \
-      "but not in fp32, which has no digits to spare for it.")                                     \
+      "but not in fp32, whose sums would lose precision.")                                     \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Layout of images: channels of a pixel together (nhwc), or channel by channel (nchw).")
 

@@ -152,12 +152,14 @@ more_test_without_fused_pools() {
         ! grep -q 'max_pool2d.*(gather of' "$work/pooled_false/kernels.cu" &&
         same_results pooled_true_out pooled_false_out
 }
-# Statistics of a batch norm from products, and gradients that join those of other micro-steps.
+# Statistics of a batch norm from products, and gradients that join those of other micro-steps: unfused,
+# and interrupted and resumed.
 more_test_without_fused_gram_batch_norm() {
     local fused from=(--init $cases/mobilenet/model)
     for fused in true false; do
         program gram_$fused $cases/mobilenet/spec.toml precision.dtype=bf16 training.steps=4 \
             training.gradient_accumulation_steps=2 compile.gram_batch_norm=true compile.fusion=$fused &&
+            grep -q linear_norm_grads "$work/gram_$fused/kernels.cu" &&
             run gram_$fused gram_${fused}_out "${from[@]}" || return 1
     done
     run gram_true gram_parts "${from[@]}" --steps 2 && run gram_true gram_parts --resume &&

@@ -59,8 +59,9 @@ static void expect(const char *text, int by_products, int all, const char *const
 
 static const char large[] = "training.per_device_train_batch_size=256", size[] = "model.image_size=224";
 
-/* By the plan: wide results over many pixels. ResNet's 16 blocks widen their channels, and the shortcut of
- * the first; the last three over few pixels. MobileNet v2's 17 blocks do but the first; four are small. */
+/* By the plan: wide results over many pixels. ResNet's 16 blocks widen their channels, and so does the
+ * shortcut of the first; the last three have few pixels. Of MobileNet v2's 17 blocks all but the first
+ * do; the last three, and the convolution before the pool, have few pixels. */
 static void wide_results(void **state) {
     (void)state;
     EXPECT(resnet, 14, 53, large, size, "precision.dtype=bf16");
@@ -72,8 +73,9 @@ static void wide_results(void **state) {
            "parallelism.sync_batch_norm=true", "precision.dtype=bf16");
 }
 
-/* Everywhere: behind all convolutions of a kernel and a stride of 1. In ResNet's first block two of them
- * read the pool's result, and one of these has it beside ones. */
+/* Everywhere: behind all convolutions of a kernel and a stride of 1 that no other one shares x with: in
+ * the first blocks of ResNet's layers the shortcut also reads it. In the very first both are such, and
+ * one of them has x beside ones. */
 static void everywhere(void **state) {
     (void)state;
     static const char all[] = "compile.gram_batch_norm=true";
@@ -83,7 +85,7 @@ static void everywhere(void **state) {
     EXPECT(mobilenet, 34, 52, all, "precision.dtype=fp64");
 }
 
-/* Makers of what `by_products` batch norms normalise: forward reads it once, backward never. */
+/* What the 29 norms normalise, forward reads once and backward never. */
 static void backward_does_not_read_y(void **state) {
     (void)state;
     Program *p = program_of(resnet, (const char *const[MOST_SETS]){"compile.gram_batch_norm=true"});

@@ -233,6 +233,13 @@ static void test_layouts(void **state) {
     compare_layouts(resnet50);
 }
 
+static bool computes_from_products(const char *model, const char *setting) {
+    Run *r = run_new(model, &setting, 1);
+    bool found = graph_find(&r->program->entry[ENTRY_MICRO_STEP], OP_linear_norm_grads) != NULL;
+    run_free(r);
+    return found;
+}
+
 static void compare_gram(const char *model, const char *more) {
     compare_sets(model, (const char *const[]){"compile.gram_batch_norm=true", more},
                  (const char *const[]){"compile.gram_batch_norm=false", more}, 2);
@@ -244,6 +251,8 @@ static void test_gram_batch_norm(void **state) {
     static const char *const more[] = {"compile.fusion=true", "compile.fusion=false",
                                        "training.gradient_accumulation_steps=2",
                                        "activation_checkpoint.mode=full"};
+    assert_true(computes_from_products(resnet50, "compile.gram_batch_norm=true"));
+    assert_false(computes_from_products(resnet50, "compile.gram_batch_norm=false"));
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         compare_gram(mobilenet_v2, more[i]);
         compare_gram(resnet50, more[i]);
