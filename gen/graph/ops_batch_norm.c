@@ -77,6 +77,10 @@ void shape_batch_norm_stats(Program *p, Op *op) {
     result_1d(p, op, 1, ".rstd", p->real, cols);
 }
 
+int rounded_to(Body *body, DType stored, int v) {
+    return stored == body->program->real ? v : step_round(body, stored, v);
+}
+
 void batch_norm_store_stats(Body *body, const Op *op, int away, int raw_var, int running_mean,
                             int running_var) {
     double momentum = op->attr.momentum;
@@ -153,8 +157,7 @@ typedef int ActivationGrad(Body *, int y, int dz);
 
 /* dy, with y as batch_norm stored it. */
 static int dy_of(const Op *op, Body *body, ActivationGrad *grad, int y, int dz) {
-    DType stored = op->in[0]->dtype;
-    int rounded = stored == body->program->real ? y : step_round(body, stored, y);
+    int rounded = rounded_to(body, op->in[0]->dtype, y);
     return step_hinted(body, grad(body, step_hinted(body, rounded, "y"), dz), "dy");
 }
 

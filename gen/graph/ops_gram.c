@@ -46,11 +46,6 @@ static int mean_of(Body *body, int sum, const Op *op) {
     return mul(body, sum, step_inverse(body, op->attr.rows));
 }
 
-/* v as it will be stored. */
-static int rounded_to(Body *body, DType stored, int v) {
-    return stored == body->program->real ? v : step_round(body, stored, v);
-}
-
 static void expect_matrix(const Op *op, int operand, int64_t rows, int64_t cols) {
     const Value *v = op->in[operand];
     op_expect(op, value_rows(v) == rows && value_cols(v) == cols, "operands of other shapes");
