@@ -185,7 +185,7 @@ mutant rope_grad_has_another_reader gen/pass/fuse_rope_grads.c \
     'if (ropes->of[r])
                 return false;' '' build/unit/test_fuse_rope_grads
 mutant relu_of_unrounded_norm gen/graph/ops_batch_norm.c \
-    'rounded_to(body, op->in[0]->dtype, y)' 'rounded_to(body, body->program->real, y)' build/unit/test_fuse_relu_grads
+    'rounded_to(body, op->in[0]->dtype, y)' 'rounded_to(body, op ? body->program->real : DT_F32, y)' build/unit/test_fuse_relu_grads
 mutant relu_grad_of_overwritten_gradient gen/pass/fuse_relu_grads.c \
     'op_writes_part(graph->ops[i], n->relu_grad->in[1])' 'op_writes_part(graph->ops[i], graph->ops[i]->in[0])' build/unit/test_fuse_relu_grads
 mutant attention_mask gen/templates/attention_fma.cu \
