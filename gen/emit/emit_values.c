@@ -117,7 +117,19 @@ static void add_packed(const Emit *e, const PackedForm *f) {
         add_code_pieces(e, f);
 }
 
-/* Writes the sharded axis by its position in the file's order. */
+/* The axis of the file's order that the weight's sharded axis is. An axis of the weight can stand
+ * for several of memory, of which all but the sharded one are 1 or belong to the axis before. */
+static int file_axis(const Emit *e, const Param *p) {
+    int axis = p->shard_axis, last = p->weight->rank - 1;
+    int64_t size = p->weight->dim[axis] * mesh_ranks(&e->plan->program->mesh, p->shard);
+    if (!p->split[0])
+        return axis;
+    for (int i = MAX_RANK - 1; axis == last && i > axis; i--)
+        if (p->split[p->order[i]] == size)
+            return p->order[i];
+    return p->order[axis];
+}
+
 static void add_shard(const Emit *e, const Param *p) {
     Table *t = e->table;
     if (!p->shard)
@@ -125,7 +137,7 @@ static void add_shard(const Emit *e, const Param *p) {
     const char *group = group_text(e->arena, &e->plan->program->mesh, p->shard);
     table_line(t);
     table_code(t, arena_printf(e->arena, ".shard = %s", group));
-    table_size(t, ".shard_axis = ", p->split[0] ? p->order[p->shard_axis] : p->shard_axis);
+    table_size(t, ".shard_axis = ", file_axis(e, p));
     if (p->shard_runs)
         table_size(t, ".shard_runs = ", p->shard_runs);
 }

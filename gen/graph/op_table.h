@@ -45,9 +45,9 @@ enum {
     TRAIT_UPDATES = 1 << 16,   /* it updates weights: operands and results 0 are their masters,
                                 * operands 1 the gradients */
     TRAIT_IN_PLACE = 1 << 17,  /* its result can take the place of its first operand */
-    TRAIT_COLUMNS = 1 << 18,   /* times n up to 3: a column, or head, of the result depends only on
+    TRAIT_COLUMNS = 1 << 18,   /* times n up to 7: a column, or head, of the result depends only on
                                 * the same one of the first n operands, and on all of the others */
-    TRAIT_ROWS = 1 << 20,      /* times a bit mask of operands: a row of the results depends only on
+    TRAIT_ROWS = 1 << 21,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };
 

@@ -49,19 +49,19 @@ OP(swiglu, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_binary, grad_swiglu, expand_s
    no_launch)
 OP(swiglu_grad, SK | ROWS(FIRST(3)), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
    no_launch)
-OP(relu, SK | ROWS(IN0), shape_unary, grad_relu, expand_relu, no_flops, no_launch)
+OP(relu, SK | ROWS(IN0) | COLUMNS(1), shape_unary, grad_relu, expand_relu, no_flops, no_launch)
 OP(relu_grad, SK | ROWS(FIRST(2)), shape_binary, no_gradient, expand_relu_grad, no_flops,
    no_launch)
 OP(relu_mask, K, shape_relu_mask, no_gradient, expand_relu_mask, no_flops, no_launch)
 OP(relu_grad_masked, K, shape_relu_grad_masked, no_gradient, expand_relu_grad_masked, no_flops,
    no_launch)
-OP(relu6, SK, shape_unary, grad_relu6, expand_relu6, no_flops, no_launch)
+OP(relu6, SK | COLUMNS(1), shape_unary, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_binary, no_gradient, expand_relu6_grad, no_flops, no_launch)
 OP(gelu_tanh, SK | ROWS(IN0) | COLUMNS(1), shape_unary, grad_gelu_tanh, expand_gelu_tanh,
    no_flops, no_launch)
 OP(gelu_tanh_grad, SK | ROWS(FIRST(2)), shape_binary, no_gradient, expand_gelu_tanh_grad,
    no_flops, no_launch)
-OP(add_bias, SK | ROWS(IN0) | COLUMNS(1), shape_add_bias, grad_add_bias, expand_add, no_flops,
+OP(add_bias, SK | ROWS(IN0) | COLUMNS(2), shape_add_bias, grad_add_bias, expand_add, no_flops,
    no_launch)
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
 OP(dropout, SK | COLUMNS(1), shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
@@ -125,29 +125,30 @@ OP(attention_grad, SK | SAMPLES | ROWS(FIRST(8)), shape_attention_grad, no_gradi
    flops_attention_grad, plan_attention_grad)
 
 /* depthwise convolution */
-OP(depthwise_conv2d, SK, shape_depthwise_conv2d, grad_depthwise_conv2d, expand_depthwise_conv2d,
-   flops_depthwise_conv2d, no_launch)
+OP(depthwise_conv2d, SK | COLUMNS(2), shape_depthwise_conv2d, grad_depthwise_conv2d,
+   expand_depthwise_conv2d, flops_depthwise_conv2d, no_launch)
 OP(depthwise_conv2d_input_grad, SK, shape_depthwise_conv2d_input_grad, no_gradient,
    expand_depthwise_conv2d_input_grad, flops_depthwise_conv2d_input_grad, no_launch)
 OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, no_gradient,
    expand_depthwise_conv2d_weight_grad, flops_depthwise_conv2d_weight_grad, no_launch)
 
 /* pooling */
-OP(max_pool2d, SK | WINDOWS, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, no_flops,
-   no_launch)
+OP(max_pool2d, SK | WINDOWS | COLUMNS(1), shape_max_pool2d, grad_max_pool2d, expand_max_pool2d,
+   no_flops, no_launch)
 OP(max_pool2d_grad, SK, shape_max_pool2d_grad, no_gradient, expand_max_pool2d_grad, no_flops,
    no_launch)
-OP(global_avg_pool2d, SK, shape_global_avg_pool2d, grad_global_avg_pool2d,
+OP(global_avg_pool2d, SK | COLUMNS(1), shape_global_avg_pool2d, grad_global_avg_pool2d,
    expand_global_avg_pool2d, no_flops, no_launch)
 OP(global_avg_pool2d_grad, SK, shape_global_avg_pool2d_grad, no_gradient,
    expand_global_avg_pool2d_grad, no_flops, no_launch)
 
 /* batch norm */
-OP(batch_norm_sums, SK, shape_batch_norm_sums, no_gradient, expand_batch_norm_sums, no_flops,
+OP(batch_norm_sums, SK | COLUMNS(2), shape_batch_norm_sums, no_gradient, expand_batch_norm_sums,
+   no_flops, no_launch)
+OP(batch_norm_stats, SK | COLUMNS(4), shape_batch_norm_stats, no_gradient,
+   expand_batch_norm_stats, no_flops, no_launch)
+OP(batch_norm, SK | COLUMNS(5), shape_batch_norm, grad_batch_norm, expand_batch_norm, no_flops,
    no_launch)
-OP(batch_norm_stats, SK, shape_batch_norm_stats, no_gradient, expand_batch_norm_stats, no_flops,
-   no_launch)
-OP(batch_norm, SK, shape_batch_norm, grad_batch_norm, expand_batch_norm, no_flops, no_launch)
 OP(batch_norm_grad_sums, SK, shape_batch_norm_grad_sums, no_gradient, expand_batch_norm_grad_sums,
    no_flops, no_launch)
 OP(batch_norm_grad, SK, shape_batch_norm_grad, no_gradient, expand_batch_norm_grad, no_flops,
@@ -160,7 +161,8 @@ OP(batch_norm_relu6_grad_sums, K, shape_batch_norm_relu_grad_sums, no_gradient,
    expand_batch_norm_relu6_grad_sums, no_flops, no_launch)
 OP(batch_norm_relu6_grad, K, shape_batch_norm_relu_grad, no_gradient, expand_batch_norm_relu6_grad,
    no_flops, no_launch)
-OP(batch_norm_eval, SK, shape_batch_norm, no_gradient, expand_batch_norm_eval, no_flops, no_launch)
+OP(batch_norm_eval, SK | COLUMNS(5), shape_batch_norm, no_gradient, expand_batch_norm_eval,
+   no_flops, no_launch)
 
 /* batch norm of a linear's result, by products with the linear's input */
 OP(ones_columns, SK, shape_ones_columns, no_gradient, expand_ones_columns, no_flops,

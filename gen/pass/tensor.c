@@ -3,14 +3,21 @@
  * weights.
  *
  * Requires forward graphs only, after adapters. It works by structure: if a linear's input comes
- * from other linears only through ops that keep columns (or heads) apart, those first linears are
- * split by rows of their weights, and the last linear by columns of its weight. The input of the
- * first linears is spread: every rank has it, and its gradient is summed. The result of the last
- * linear is an addend on each rank, and an all_reduce makes the sum. A low-rank path is split with
- * its linear: for a first linear, A stays whole and B is split by rows; for the last one, A is
- * split by columns and B stays whole. An op that scales columns is split after a first linear, and
- * scales the addends after the last one. Gradients of weights that stay whole in these places are
- * summed before the update.
+ * from other linears only through ops that keep columns (or heads) apart, and nothing else reads
+ * what is between them, those first linears are split by rows of their weights, and the last linear
+ * by columns of its weight. A convolution is a linear in this: its rows are output channels, its
+ * columns input channels. The input of the first linears is spread: every rank has it, and its
+ * gradient is summed. The result of the last linear is an addend on each rank, and an all_reduce
+ * makes the sum. Parameters that ops between them read, such as biases, a norm's or the filters of
+ * a depthwise convolution, are split like the columns that they belong to.
+ *
+ * So MobileNet's inverted residuals and ResNet's first two convolutions of a block are split like
+ * an MLP. A residual's sum, which others read, is whole on each rank.
+ *
+ * A low-rank path is split with its linear: for a first linear, A stays whole and B is split by
+ * rows; for the last one, A is split by columns and B stays whole. An op that scales columns is
+ * split after a first linear, and scales the addends after the last one. Gradients of weights that
+ * stay whole in these places are summed before the update.
  *
  * If there are more ranks than key heads, all ranks whose query heads read the same key head have
  * it: it is sharded only over GROUP_KEYS, and the gradient of its weights is summed over
@@ -43,14 +50,18 @@ typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 /* What becomes of an op. */
 typedef struct {
     bool split;      /* by columns of its result */
+    bool ends;       /* a linear that reads what is split */
     Columns columns; /* if split */
+    int between;     /* the last linear, counted from 1, that was asked whether it can read this
+                      * op's result split */
     Path path;
-    bool ahead; /* only split linears, their paths and other such ops read its result */
+    bool ahead; /* only low-rank paths, split linears and other such ops read its result */
 } Fate;
 
 typedef struct {
     Program *program;
     Graph *graph;
+    GraphUses uses; /* before anything is split */
     Pos pos;
     Fate *fate; /* by op id */
     Held *held; /* by value id */
@@ -73,21 +84,62 @@ typedef struct {
     int first, end;
 } Operands;
 
+/* Whether the op multiplies the columns of its first operand by a weight [rows, ..., columns]. */
+static bool is_product(const Op *op) { return op->kind == OP_linear || op->kind == OP_conv2d; }
+
+static bool is_param(const Value *v) {
+    return v->role == ROLE_FROZEN || v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER ||
+           v->role == ROLE_BUFFER;
+}
+
 static Operands operands_ahead(const Op *op) {
-    if (op->kind == OP_linear)
+    if (is_product(op))
         return op->attr.accumulate ? (Operands){2, 3} : (Operands){0, 0};
     return (Operands){0, op_reads_columns(op)};
 }
 
-static bool comes_from_linears(const Split *s, const Value *v) {
+/* Marks the ops between linears and v; false if v comes from elsewhere too. */
+static bool comes_from_linears(Split *s, const Value *v, int asked) {
     const Op *op = graph_producer(s->graph, v);
-    bool passes = op && (op->kind == OP_linear || op_reads_columns(op));
-    if (!passes || s->fate[op->id].split)
-        return passes;
+    if (!op || (!is_product(op) && !op_reads_columns(op)) || s->fate[op->id].ends)
+        return false;
+    Fate *fate = &s->fate[op->id];
+    if (fate->split || fate->between == asked)
+        return true;
     Operands ahead = operands_ahead(op);
     for (int i = ahead.first; i < ahead.end; i++)
-        if (!comes_from_linears(s, op->in[i]))
+        if (!is_param(op->in[i]) && !comes_from_linears(s, op->in[i], asked))
             return false;
+    fate->between = asked;
+    return true;
+}
+
+/* Whether only linears read v, and ops between them. */
+static bool goes_to_linears(const Split *s, const Value *v, int asked) {
+    int count;
+    Op *const *reader = use_readers(&s->uses, v, &count);
+    for (int i = 0; i < count; i++) {
+        const Op *op = reader[i];
+        const Fate *fate = &s->fate[op->id];
+        bool last = is_product(op) && op->in[0] == v && !fate->split;
+        if (last || fate->between == asked)
+            continue;
+        if (op_reads_columns(op) != 1 || !goes_to_linears(s, op->out[0], asked))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the linear can read its first operand split. */
+static bool can_end(Split *s, const Op *linear) {
+    int asked = linear->id + 1;
+    if (!is_product(linear) || linear->attr.accumulate || s->fate[linear->id].split ||
+        !comes_from_linears(s, linear->in[0], asked))
+        return false;
+    for (int i = 0; i < linear->id; i++)
+        for (int r = 0; s->fate[i].between == asked && r < s->graph->ops[i]->out_count; r++)
+            if (!goes_to_linears(s, s->graph->ops[i]->out[r], asked))
+                return false;
     return true;
 }
 
@@ -101,7 +153,8 @@ static void mark_split(Split *s, const Value *v, Columns of) {
     fate->columns = of;
     Operands ahead = operands_ahead(op);
     for (int i = ahead.first; i < ahead.end; i++)
-        mark_split(s, op->in[i], columns_ahead(op, i, of));
+        if (!is_param(op->in[i]))
+            mark_split(s, op->in[i], columns_ahead(op, i, of));
 }
 
 /* Whether the op ends a low-rank path. Other linears that accumulate read a frozen weight. */
@@ -124,9 +177,10 @@ static void mark_path(Split *s, const Op *up) {
     ENSURE(false, "%s adds to %s but comes from elsewhere", up->name, base->name);
 }
 
-static bool is_split_ahead(const Split *s, const GraphUses *uses, const Op *op) {
+static bool is_split_ahead(const Split *s, const Op *op) {
     int count;
-    Op *const *reader = use_readers(uses, op->out[0], &count);
+    bool to_path = false;
+    Op *const *reader = use_readers(&s->uses, op->out[0], &count);
     if (s->fate[op->id].split ||
         (op->kind != OP_dropout && op->kind != OP_scale && op->kind != OP_add))
         return false;
@@ -135,14 +189,14 @@ static bool is_split_ahead(const Split *s, const GraphUses *uses, const Op *op) 
         bool splits = reader[i]->kind == OP_linear && fate->split;
         if (!splits && !fate->path && !fate->ahead)
             return false;
+        to_path |= fate->path || fate->ahead;
     }
-    return count > 0;
+    return to_path;
 }
 
 static void find_ahead(Split *s) {
-    GraphUses uses = uses_find(s->program->arena, s->program, s->graph);
     for (int i = s->graph->op_count - 1; i >= 0; i--)
-        s->fate[i].ahead = is_split_ahead(s, &uses, s->graph->ops[i]);
+        s->fate[i].ahead = is_split_ahead(s, s->graph->ops[i]);
 }
 
 static int find_splits(Split *s) {
@@ -150,9 +204,10 @@ static int find_splits(Split *s) {
     int found = 0;
     for (int i = 0; i < graph->op_count; i++) {
         const Op *op = graph->ops[i];
-        if (op->kind != OP_linear || op->attr.accumulate || !comes_from_linears(s, op->in[0]))
+        if (!can_end(s, op))
             continue;
         mark_split(s, op->in[0], (Columns){0});
+        s->fate[i].ends = true;
         found++;
     }
     for (int i = 0; i < graph->op_count; i++)
@@ -176,10 +231,10 @@ static RankGroup group_of(const Split *s, const Op *op) {
     return s->fate[op->id].columns.keys && doubled ? GROUP_KEYS : GROUP_TENSOR;
 }
 
-/* Shards a weight whose rows are columns of the op's result. */
-static void shard_rows(const Split *s, const Op *op, const Value *weight) {
-    tensor_shard(s->program, weight, 0, group_of(s, op));
-    program_param(s->program, weight)->shard_runs = s->fate[op->id].columns.runs;
+/* Shards a parameter, along an axis that counts columns of the op's result. */
+static void shard_axis(const Split *s, const Op *op, const Value *param, int axis) {
+    tensor_shard(s->program, param, axis, group_of(s, op));
+    program_param(s->program, param)->shard_runs = s->fate[op->id].columns.runs;
 }
 
 static Share share_of(const Split *s, const Value *v) {
@@ -206,14 +261,14 @@ static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op_so_far(op)) : WHOLE;
     if (s->fate[op->id].split) {
         ENSURE(x == WHOLE, "%s is split twice", op->name);
-        shard_rows(s, op, op->in[1]);
+        shard_axis(s, op, op->in[1], 0);
         tensor_narrow(s->program, op->out[0], 1, group_of(s, op));
         set_share(s, op->out[0], COLUMNS);
         if (!ends_path(op))
             op->in[0] = spread_of(s, op->in[0]);
     } else if (x == COLUMNS) {
         ENSURE(!op->attr.accumulate || onto == ADDENDS, "%s adds to what is whole", op->name);
-        tensor_shard(s->program, op->in[1], 1, GROUP_TENSOR);
+        tensor_shard(s->program, op->in[1], op->in[1]->rank - 1, GROUP_TENSOR);
         set_share(s, op->out[0], ADDENDS);
     } else if (x == ADDENDS) {
         ENSURE(onto == ADDENDS, "%s has nothing to add to", op->name);
@@ -240,7 +295,10 @@ static void split_views(Split *s, const Op *op) {
 static void split_columns(Split *s, Op *op) {
     RankGroup group = group_of(s, op);
     for (int i = 0; i < op_reads_columns(op); i++)
-        ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
+        if (is_param(op->in[i]))
+            shard_axis(s, op, op->in[i], op->in[i]->rank - 1);
+        else
+            ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
     if (op->kind == OP_split_columns) {
         split_views(s, op);
         return;
@@ -252,10 +310,8 @@ static void split_columns(Split *s, Op *op) {
     if (op->kind == OP_attention) {
         op->attr.heads /= mesh_ranks(&s->program->mesh, GROUP_TENSOR);
         op->attr.kv_heads /= mesh_ranks(&s->program->mesh, GROUP_KEYS);
-    } else if (op->kind == OP_add_bias) {
-        shard_rows(s, op, op->in[1]);
     } else if (op->kind == OP_scale_columns) {
-        shard_rows(s, op, op->in[1]);
+        shard_axis(s, op, op->in[1], 0);
         if (value_cols(op->in[2]) > value_cols(op->out[0]))
             tensor_narrow(s->program, op->in[2], 0, group); /* once for all graphs */
     } else if (op->kind == OP_dropout) {
@@ -296,7 +352,7 @@ static void split_op(Split *s, Op *op) {
         read_spread(s, op);
     } else if (op->kind == OP_scale_columns && share_of(s, op->in[0]) == ADDENDS) {
         scale_addends(s, op);
-    } else if (op->kind == OP_linear) {
+    } else if (is_product(op)) {
         split_linear(s, op);
         if (fate->path)
             mark_partial(s, op->in[1]);
@@ -310,6 +366,24 @@ static void split_op(Split *s, Op *op) {
         op->in[0] = spread_of(s, op->in[0]);
 }
 
+static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* A language model's widths have been checked with its spec. */
+static void check_widths(const Split *s) {
+    int64_t ranks = mesh_ranks(&s->program->mesh, GROUP_TENSOR), all = 0;
+    for (int i = 0; i < s->graph->op_count; i++)
+        if (s->fate[i].split)
+            all = common_divisor(value_cols(s->graph->ops[i]->out[0]), all);
+    for (int i = 0; i < s->graph->op_count && all % ranks; i++) {
+        const Op *op = s->graph->ops[i];
+        int64_t width = value_cols(op->out[0]);
+        if (s->fate[i].split && width % ranks)
+            user_error(s->pos, spec_nearest_degrees(s->program->arena, all, ranks),
+                       "%s has %lld columns, which tensor_parallel_degree = %lld does not divide",
+                       op->name, (long long)width, (long long)ranks);
+    }
+}
+
 static void split_graph(Program *p, Graph *graph, Pos pos) {
     if (graph->op_count == 0)
         return;
@@ -317,7 +391,12 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     Split s = {.program = p, .graph = graph, .pos = pos, .values = p->value_count};
     s.fate = arena_array(p->arena, ops, sizeof *s.fate);
     s.held = arena_array(p->arena, values, sizeof *s.held);
-    ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
+    s.uses = uses_find(p->arena, p, graph);
+    if (!find_splits(&s))
+        user_error(pos, "use parallelism.data_parallel_replicate_degree",
+                   "this model has nothing to split: no two linears or convolutions follow each "
+                   "other with only ops between them that keep channels apart");
+    check_widths(&s);
     const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {
         split_op(&s, old.ops[i]);
@@ -332,7 +411,7 @@ bool pass_tensor(Program *p, const Spec *spec) {
         return false;
     p->mesh.kept |= ranks == 1 ? GROUP_KEYS : 0;
     int64_t key_heads = spec->model.num_key_value_heads;
-    p->mesh.size[AXIS_SAME_KEYS] = ranks > key_heads ? ranks / key_heads : 1;
+    p->mesh.size[AXIS_SAME_KEYS] = key_heads && ranks > key_heads ? ranks / key_heads : 1;
     p->mesh.size[AXIS_TENSOR] = ranks / p->mesh.size[AXIS_SAME_KEYS];
     for (int i = 0; program_forward(p, i); i++)
         split_graph(p, program_forward(p, i), pos);

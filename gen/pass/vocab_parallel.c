@@ -97,7 +97,8 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
 
 bool pass_vocab_parallel(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_vocab_parallel);
-    if (!mesh_has(&p->mesh, GROUP_TENSOR) || !spec->parallelism.vocab_parallel)
+    if (!spec_effective(spec, KEY_parallelism_vocab_parallel) || !spec->parallelism.vocab_parallel ||
+        !mesh_has(&p->mesh, GROUP_TENSOR))
         return false;
     for (int i = 0; program_forward(p, i); i++)
         split_graph(p, program_forward(p, i), pos);

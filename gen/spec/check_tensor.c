@@ -43,6 +43,10 @@ static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degre
                         (long long)below, (long long)above);
 }
 
+const char *spec_nearest_degrees(Arena *arena, int64_t width, int64_t degree) {
+    return nearest_degrees(arena, &(Evenly){.all = width}, degree);
+}
+
 /* Returns the remedy and, if degrees above 1 can fit, the nearest ones as an alternative. */
 static const char *or_degrees(Arena *arena, const char *remedy, const Evenly *of, int64_t degree) {
     if (of->all == 1)
@@ -195,8 +199,8 @@ static void check_few_bits(Arena *arena, const Spec *spec) {
 void check_tensor(Arena *arena, const Spec *spec) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
-    if (!spec_splits_tensors(spec))
-        return;
+    if (!spec_effective(spec, KEY_parallelism_vocab_parallel))
+        return; /* also an image model, whose layers the pass checks */
     const struct {
         Key key;
         int64_t size;

@@ -135,15 +135,11 @@ static const struct {
      "data_parallel_mode = \"dp\" runs one process, but shards, tensor parallelism and pipelines "
      "need one process per card",
      "set data_parallel_mode = \"ddp\""},
-    {TENSOR_CARDS, {IMAGE_MODEL},
-     "tensor_parallel_degree splits only language models, but model.family is an image model",
-     "use parallelism.data_parallel_replicate_degree"},
     {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient is a sum over cards */
      "rounding to float8_e4m3fn is not supported with tensor parallelism yet",
      "round to integers, or set parallelism.tensor_parallel_degree = 1"},
-    {TENSOR_ALONE, {IMAGE_MODEL, FLOAT8_WEIGHTS, FLOAT8_INPUTS},
-     "one_rank_collectives = \"tensor\" is for language models without float8_e4m3fn, as tensor "
-     "parallelism is",
+    {TENSOR_ALONE, {FLOAT8_WEIGHTS, FLOAT8_INPUTS},
+     "one_rank_collectives = \"tensor\" does not combine with float8_e4m3fn, as tensor parallelism",
      "set one_rank_collectives = \"ddp\" or \"shard\""},
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs vocab_parallel",

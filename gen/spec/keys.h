@@ -169,8 +169,9 @@
       "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2; or "               \
       "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
       "overlap_grad_reduce = true")                                                                \
-    C(TENSOR_PARALLEL, spec_splits_tensors(s),                                                     \
-      "parallelism.tensor_parallel_degree above 1, or one_rank_collectives = \"tensor\"")          \
+    C(SPLIT_LANGUAGE, spec_splits_tensors(s) && LANGUAGE_MODEL,                                    \
+      "a language model, and parallelism.tensor_parallel_degree above 1 or one_rank_collectives "  \
+      "= \"tensor\"")                                                                              \
     C(SHARED_ROWS, spec_splits_tensors(s) && s->parallelism.sequence_parallel,                     \
       "parallelism.sequence_parallel = true")                                                      \
     C(ONE_PROCESS, ONE_PROCESS_FOR_ALL,                                                            \
@@ -421,10 +422,11 @@
     K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS, WEIGHTS,                   \
       "Whether batch norm takes its statistics over the batches of all ranks.")                    \
     K(parallelism, tensor_parallel_degree, INT, "1", "[1, 1024]", ALWAYS, WEIGHTS,                 \
-      "Number of cards that split the attention heads and the MLP's width, on the same batches.")  \
-    K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL, WEIGHTS,                     \
+      "Number of cards that split a layer: attention heads and the MLP's width, or channels of "   \
+      "convolutions; on the same batches.")                                                        \
+    K(parallelism, vocab_parallel, BOOL, "true", "", SPLIT_LANGUAGE, WEIGHTS,                      \
       "Split the vocabulary too: embedding, head and logits.")                                     \
-    K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL, WEIGHTS,                 \
+    K(parallelism, sequence_parallel, BOOL, "false", "", SPLIT_LANGUAGE, WEIGHTS,                  \
       "Split the rows between attention and MLP too: norms and the activations kept for them.")    \
     K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS, WEIGHTS,             \
       "Number of row chunks in which cards exchange activations, each overlapping the product "    \

@@ -122,6 +122,8 @@ bool spec_given(const Spec *spec, Key key);
 bool spec_effective(const Spec *spec, Key key);
 /* Whether all degrees in [parallelism] are 1. */
 bool spec_on_one_card(const Spec *spec);
+/* Names the tensor_parallel_degrees nearest to `degree` that divide a width. */
+const char *spec_nearest_degrees(Arena *arena, int64_t width, int64_t degree);
 /* Returns how many processes train together. */
 int64_t spec_ranks(const Spec *spec);
 /* Whether a strategy is on: its degree is above 1, or one_rank_collectives names it. */

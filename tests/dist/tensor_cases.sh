@@ -281,3 +281,33 @@ more_test_tensor_from_scratch() {
     done
     tensors --tolerance 1e-11 "$work"/scratch_{one,many}_out/model/model.safetensors
 }
+
+# Image models: output channels of the first convolution, input channels of the second, and with them
+# what norms, biases and depthwise filters have for a channel, in both layouts. The gradient of a bias
+# before a batch norm is only rounding noise.
+images() { # images NAME CASE RANKS [KEY=VALUE]...
+    local name=$1 case=$2 ranks=$3 which start
+    shift 3
+    start="--init $cases/$case/model"
+    program "${name}_one" $cases/$case/spec.toml precision.dtype=fp64 training.steps=3 "$@" &&
+        program "${name}_many" $cases/$case/spec.toml precision.dtype=fp64 training.steps=3 "$@" "$(tensor "$ranks")" &&
+        grep -q rt_all_reduce "$work/${name}_many/program.c" || return 1
+    for which in one many; do
+        run "${name}_$which" "${name}_${which}_out" "$start --dump $work/${name}_${which}_out.dump" || return 1
+    done
+    tensors --tolerance 1e-11 --global 1e-15 --prefix grad. "$work/${name}"_{one,many}_out.dump &&
+        tensors --tolerance 1e-11 --prefix new. "$work/${name}"_{one,many}_out.dump &&
+        near 1e-10 "$work/${name}_one_out/loss.csv" "$work/${name}_many_out/loss.csv" &&
+        near 1e-10 "$work/${name}_one_out/eval.csv" "$work/${name}_many_out/eval.csv" &&
+        tensors --tolerance 1e-11 "$work/${name}"_{one,many}_out/model/model.safetensors
+}
+test_tensor_images() { images tensor_images mobilenet 2; }
+more_test_tensor_images_planes() { images tensor_planes mobilenet 4 'compile.layout="nchw"'; }
+more_test_tensor_images_blocks() { images tensor_blocks resnet50 2; }
+more_test_tensor_images_layers() { images tensor_layers cnn 2 && images tensor_mlp mlp 2; }
+test_tensor_images_refused() {
+    local spec=$cases/mlp/spec.toml log=$work/refused_images.log
+    ! ./gpuopt-gen $spec --set "$(tensor 7)" -o "$work/refused_images" 2>"$log" &&
+        grep -q 'columns, which tensor_parallel_degree = 7 does not divide' "$log" &&
+        grep -q 'hint: .*degree.* fit.* the model' "$log"
+}
