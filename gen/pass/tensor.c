@@ -23,6 +23,7 @@
  * it: it is sharded only over GROUP_KEYS, and the gradient of its weights is summed over
  * GROUP_SAME_KEYS. The graph is the same on all ranks; only files, dropout and random initial
  * weights depend on a rank's place. */
+#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
@@ -88,8 +89,7 @@ typedef struct {
 static bool is_product(const Op *op) { return op->kind == OP_linear || op->kind == OP_conv2d; }
 
 static bool is_param(const Value *v) {
-    return v->role == ROLE_FROZEN || v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER ||
-           v->role == ROLE_BUFFER;
+    return value_trains(v) || v->role == ROLE_FROZEN || v->role == ROLE_BUFFER;
 }
 
 static Operands operands_ahead(const Op *op) {
@@ -365,8 +365,6 @@ static void split_op(Split *s, Op *op) {
     if (fate->path == FIRST_OF_PATH && !fate->ahead)
         op->in[0] = spread_of(s, op->in[0]);
 }
-
-static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
 
 /* A language model's widths have been checked with its spec. */
 static void check_widths(const Split *s) {

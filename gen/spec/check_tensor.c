@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/rounding.h"
+
 /* What degrees must fit: `all` is a multiple of the degree; key heads, unless there are none, are a
  * multiple or a divisor of it. */
 typedef struct {
@@ -12,15 +14,6 @@ typedef struct {
 static bool splits(const Evenly *of, int64_t degree) {
     bool keys = !of->key_heads || of->key_heads % degree == 0 || degree % of->key_heads == 0;
     return of->all % degree == 0 && keys;
-}
-
-static int64_t common_divisor(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* Names the nearest degrees that fit, below and above; 1 only if no other does. */
