@@ -11,8 +11,9 @@
  * makes the sum. Parameters that ops between them read, such as biases, a norm's or the filters of
  * a depthwise convolution, are split like the columns that they belong to.
  *
- * So MobileNet's inverted residuals and ResNet's first two convolutions of a block are split like
- * an MLP. A residual's sum, which others read, is whole on each rank.
+ * So MobileNet's inverted residuals and the first two convolutions of ResNet's blocks are split like
+ * an MLP (of ResNet-50's first block the last two, because its first one ends the stem's pair). A
+ * residual's sum, which others read, is whole on each rank.
  *
  * A low-rank path is split with its linear: for a first linear, A stays whole and B is split by
  * rows; for the last one, A is split by columns and B stays whole. An op that scales columns is

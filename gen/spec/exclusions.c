@@ -139,7 +139,8 @@ static const struct {
      "rounding to float8_e4m3fn is not supported with tensor parallelism yet",
      "round to integers, or set parallelism.tensor_parallel_degree = 1"},
     {TENSOR_ALONE, {FLOAT8_WEIGHTS, FLOAT8_INPUTS},
-     "one_rank_collectives = \"tensor\" does not combine with float8_e4m3fn, as tensor parallelism",
+     "one_rank_collectives = \"tensor\" does not combine with float8_e4m3fn, nor does tensor "
+     "parallelism",
      "set one_rank_collectives = \"ddp\" or \"shard\""},
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs vocab_parallel",

@@ -309,5 +309,12 @@ test_tensor_images_refused() {
     local spec=$cases/mlp/spec.toml log=$work/refused_images.log
     ! ./gpuopt-gen $spec --set "$(tensor 7)" -o "$work/refused_images" 2>"$log" &&
         grep -q 'columns, which tensor_parallel_degree = 7 does not divide' "$log" &&
-        grep -q 'hint: .*degree.* fit.* the model' "$log"
+        grep -q 'hint: .*degree.* fit.* the model' "$log" || return 1
+    cat >"$work/one_conv.toml" <<'SPEC'
+model = {family = "cnn", num_classes = 10, image_size = 4, image_channels = 1, layers = ["conv 8 3", "relu", "flatten"]}
+training = {task = "classify", steps = 4}
+data = {format = "synthetic"}
+SPEC
+    ! ./gpuopt-gen "$work/one_conv.toml" --set "$(tensor 2)" -o "$work/refused_images" 2>"$log" &&
+        grep -q 'nothing to split' "$log"
 }
