@@ -57,7 +57,7 @@ typedef struct {
     int between;     /* the last linear, counted from 1, that was asked whether it can read this
                       * op's result split */
     Path path;
-    bool ahead; /* only low-rank paths, split linears and other such ops read its result */
+    bool ahead; /* only split linears, their paths and other such ops read its result */
 } Fate;
 
 typedef struct {
@@ -99,8 +99,9 @@ static Operands operands_ahead(const Op *op) {
     return (Operands){0, op_reads_columns(op)};
 }
 
-/* Marks the ops between linears and v; false if v comes from elsewhere too. */
-static bool comes_from_linears(Split *s, const Value *v, int asked) {
+/* Marks the ops between linears and v; false if v comes from elsewhere too, or from a linear that
+ * is not marked, if these have all been found. */
+static bool comes_from_linears(Split *s, const Value *v, int asked, bool found) {
     const Op *op = graph_producer(s->graph, v);
     if (!op || (!is_product(op) && !op_reads_columns(op)) || s->fate[op->id].ends)
         return false;
@@ -108,24 +109,25 @@ static bool comes_from_linears(Split *s, const Value *v, int asked) {
     if (fate->split || fate->between == asked)
         return true;
     Operands ahead = operands_ahead(op);
+    if (found && ahead.first == ahead.end)
+        return false;
     for (int i = ahead.first; i < ahead.end; i++)
-        if (!is_param(op->in[i]) && !comes_from_linears(s, op->in[i], asked))
+        if (!is_param(op->in[i]) && !comes_from_linears(s, op->in[i], asked, found))
             return false;
     fate->between = asked;
     return true;
 }
 
-/* Whether only linears read v, and ops between them. */
-static bool goes_to_linears(const Split *s, const Value *v, int asked) {
+/* Whether only linears read v, and ops that come from the same linears; marks these. */
+static bool goes_to_linears(Split *s, const Value *v, int asked) {
     int count;
     Op *const *reader = use_readers(&s->uses, v, &count);
     for (int i = 0; i < count; i++) {
         const Op *op = reader[i];
         const Fate *fate = &s->fate[op->id];
-        bool last = is_product(op) && op->in[0] == v && !fate->split;
-        if (last || fate->between == asked)
-            continue;
-        if (op_reads_columns(op) != 1 || !goes_to_linears(s, op->out[0], asked))
+        bool last = is_product(op) && op->in[0] == v;
+        if (last ? fate->split || fate->between == asked
+                 : !comes_from_linears(s, op->out[0], asked, true))
             return false;
     }
     return true;
@@ -135,9 +137,9 @@ static bool goes_to_linears(const Split *s, const Value *v, int asked) {
 static bool can_end(Split *s, const Op *linear) {
     int asked = linear->id + 1;
     if (!is_product(linear) || linear->attr.accumulate || s->fate[linear->id].split ||
-        !comes_from_linears(s, linear->in[0], asked))
+        !comes_from_linears(s, linear->in[0], asked, false))
         return false;
-    for (int i = 0; i < linear->id; i++)
+    for (int i = 0; i < s->graph->op_count; i++)
         for (int r = 0; s->fate[i].between == asked && r < s->graph->ops[i]->out_count; r++)
             if (!goes_to_linears(s, s->graph->ops[i]->out[r], asked))
                 return false;
@@ -178,21 +180,29 @@ static void mark_path(Split *s, const Op *up) {
     ENSURE(false, "%s adds to %s but comes from elsewhere", up->name, base->name);
 }
 
+/* What v is computed from by dropout and scaling. */
+static const Value *source_of(const Split *s, const Value *v) {
+    const Op *op = graph_producer(s->graph, v);
+    for (; op && (op->kind == OP_dropout || op->kind == OP_scale); op = graph_producer(s->graph, v))
+        v = op->in[0];
+    return v;
+}
+
+/* A sum of several values, such as a residual's, is made before it is spread: one sum of gradients
+ * is enough then. */
 static bool is_split_ahead(const Split *s, const Op *op) {
-    int count;
-    bool to_path = false;
-    Op *const *reader = use_readers(&s->uses, op->out[0], &count);
-    if (s->fate[op->id].split ||
-        (op->kind != OP_dropout && op->kind != OP_scale && op->kind != OP_add))
+    bool of_one = op->kind == OP_add && source_of(s, op->in[0]) == source_of(s, op->in[1]);
+    if (s->fate[op->id].split || (op->kind != OP_dropout && op->kind != OP_scale && !of_one))
         return false;
+    int count;
+    Op *const *reader = use_readers(&s->uses, op->out[0], &count);
     for (int i = 0; i < count; i++) {
         const Fate *fate = &s->fate[reader[i]->id];
-        bool splits = reader[i]->kind == OP_linear && fate->split;
+        bool splits = is_product(reader[i]) && fate->split;
         if (!splits && !fate->path && !fate->ahead)
             return false;
-        to_path |= fate->path || fate->ahead;
     }
-    return to_path;
+    return count > 0;
 }
 
 static void find_ahead(Split *s) {
@@ -244,13 +254,6 @@ static Share share_of(const Split *s, const Value *v) {
 
 static void set_share(Split *s, const Value *v, Share share) { s->held[v->id].share = share; }
 
-static Value *spread_of(Split *s, Value *x) {
-    Held *held = &s->held[x->id];
-    if (!held->spread)
-        held->spread = tensor_spread(s->program, s->graph, x, s->pos);
-    return held->spread;
-}
-
 static Value *sum_of(Split *s, Value *addends) {
     Held *held = &s->held[addends->id];
     if (!held->sum)
@@ -258,10 +261,20 @@ static Value *sum_of(Split *s, Value *addends) {
     return held->sum;
 }
 
+static Value *spread_of(Split *s, Value *x) {
+    Held *held = &s->held[x->id];
+    Value *whole = held->share == ADDENDS ? sum_of(s, x) : x;
+    if (!held->spread && x->role == ROLE_INPUT) /* it has no gradient */
+        held->spread = x;
+    else if (!held->spread)
+        held->spread = tensor_spread(s->program, s->graph, whole, s->pos);
+    return held->spread;
+}
+
 static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op_so_far(op)) : WHOLE;
     if (s->fate[op->id].split) {
-        ENSURE(x == WHOLE, "%s is split twice", op->name);
+        ENSURE(x != COLUMNS, "%s is split twice", op->name);
         shard_axis(s, op, op->in[1], 0);
         tensor_narrow(s->program, op->out[0], 1, group_of(s, op));
         set_share(s, op->out[0], COLUMNS);
