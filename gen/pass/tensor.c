@@ -2,18 +2,18 @@
  * same batch and share out the columns of the values inside attention and MLP, and with them the
  * weights.
  *
- * Requires forward graphs only, after adapters. It works by structure: if a linear's input comes
- * from other linears only through ops that keep columns (or heads) apart, and nothing else reads
- * what is between them, those first linears are split by rows of their weights, and the last linear
- * by columns of its weight. A convolution is a linear in this: its rows are output channels, its
- * columns input channels. The input of the first linears is spread: every rank has it, and its
- * gradient is summed. The result of the last linear is an addend on each rank, and an all_reduce
- * makes the sum. Parameters that ops between them read, such as biases, a norm's or the filters of
- * a depthwise convolution, are split like the columns that they belong to.
+ * Requires forward graphs only, after adapters. It works by structure (pass/tensor_regions.c): where
+ * linears follow each other with only ops between them that keep columns (channels, heads) apart,
+ * the first are split by rows of their weights, and the last by columns. A convolution is a linear
+ * in this: its rows are output channels, its columns input channels. The input of the first linears
+ * is spread: every rank has it, and its gradient is summed. The result of the last linears is an
+ * addend on each rank, and an all_reduce makes the sum. Parameters that ops between them read, such
+ * as biases, a norm's or the filters of a depthwise convolution, are split like the columns that
+ * they belong to.
  *
- * So MobileNet's inverted residuals and the first two convolutions of ResNet's blocks are split like
- * an MLP (of ResNet-50's first block the last two, because its first one ends the stem's pair). A
- * residual's sum, which others read, is whole on each rank.
+ * So attention, MLPs and MobileNet's inverted residuals are split inside, and between blocks each
+ * rank has whole rows. ResNet's blocks are wider outside than inside: in every other layer, ranks
+ * share out the sum that blocks add to, and its readers end a pair.
  *
  * A low-rank path is split with its linear: for a first linear, A stays whole and B is split by
  * rows; for the last one, A is split by columns and B stays whole. An op that scales columns is
@@ -52,10 +52,7 @@ typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 /* What becomes of an op. */
 typedef struct {
     bool split;      /* by columns of its result */
-    bool ends;       /* a linear that reads what is split */
     Columns columns; /* if split */
-    int between;     /* the last linear, counted from 1, that was asked whether it can read this
-                      * op's result split */
     Path path;
     bool ahead; /* only split linears, their paths and other such ops read its result */
 } Fate;
@@ -81,83 +78,16 @@ static Columns columns_ahead(const Op *op, int i, Columns of) {
     return of;
 }
 
-/* The operands that have to come from linears for an op's result to do so. */
-typedef struct {
-    int first, end;
-} Operands;
-
-/* Whether the op multiplies the columns of its first operand by a weight [rows, ..., columns]. */
-static bool is_product(const Op *op) { return op->kind == OP_linear || op->kind == OP_conv2d; }
-
-static bool is_param(const Value *v) {
-    return value_trains(v) || v->role == ROLE_FROZEN || v->role == ROLE_BUFFER;
-}
-
-static Operands operands_ahead(const Op *op) {
-    if (is_product(op))
-        return op->attr.accumulate ? (Operands){2, 3} : (Operands){0, 0};
-    return (Operands){0, op_reads_columns(op)};
-}
-
-/* Marks the ops between linears and v; false if v comes from elsewhere too, or from a linear that
- * is not marked, if these have all been found. */
-static bool comes_from_linears(Split *s, const Value *v, int asked, bool found) {
-    const Op *op = graph_producer(s->graph, v);
-    if (!op || (!is_product(op) && !op_reads_columns(op)) || s->fate[op->id].ends)
-        return false;
-    Fate *fate = &s->fate[op->id];
-    if (fate->split || fate->between == asked)
-        return true;
-    Operands ahead = operands_ahead(op);
-    if (found && ahead.first == ahead.end)
-        return false;
-    for (int i = ahead.first; i < ahead.end; i++)
-        if (!is_param(op->in[i]) && !comes_from_linears(s, op->in[i], asked, found))
-            return false;
-    fate->between = asked;
-    return true;
-}
-
-/* Whether only linears read v, and ops that come from the same linears; marks these. */
-static bool goes_to_linears(Split *s, const Value *v, int asked) {
-    int count;
-    Op *const *reader = use_readers(&s->uses, v, &count);
-    for (int i = 0; i < count; i++) {
-        const Op *op = reader[i];
-        const Fate *fate = &s->fate[op->id];
-        bool last = is_product(op) && op->in[0] == v;
-        if (last ? fate->split || fate->between == asked
-                 : !comes_from_linears(s, op->out[0], asked, true))
-            return false;
+/* Finds which columns the split ops make, from the ops that read them. */
+static void find_columns(Split *s) {
+    for (int i = s->graph->op_count - 1; i >= 0; i--) {
+        const Op *op = s->graph->ops[i];
+        Operands ahead = tensor_columns(op);
+        for (int k = ahead.end - 1; s->fate[i].split && k >= ahead.first; k--)
+            if (!tensor_is_param(op->in[k]))
+                s->fate[use_maker(&s->uses, op->in[k])->id].columns =
+                    columns_ahead(op, k, s->fate[i].columns);
     }
-    return true;
-}
-
-/* Whether the linear can read its first operand split. */
-static bool can_end(Split *s, const Op *linear) {
-    int asked = linear->id + 1;
-    if (!is_product(linear) || linear->attr.accumulate || s->fate[linear->id].split ||
-        !comes_from_linears(s, linear->in[0], asked, false))
-        return false;
-    for (int i = 0; i < s->graph->op_count; i++)
-        for (int r = 0; s->fate[i].between == asked && r < s->graph->ops[i]->out_count; r++)
-            if (!goes_to_linears(s, s->graph->ops[i]->out[r], asked))
-                return false;
-    return true;
-}
-
-/* Marks all ops from linears to v, which has the columns `of`. */
-static void mark_split(Split *s, const Value *v, Columns of) {
-    const Op *op = graph_producer(s->graph, v);
-    Fate *fate = &s->fate[op->id];
-    if (fate->split)
-        return;
-    fate->split = true;
-    fate->columns = of;
-    Operands ahead = operands_ahead(op);
-    for (int i = ahead.first; i < ahead.end; i++)
-        if (!is_param(op->in[i]))
-            mark_split(s, op->in[i], columns_ahead(op, i, of));
 }
 
 /* Whether the op ends a low-rank path. Other linears that accumulate read a frozen weight. */
@@ -198,7 +128,7 @@ static bool is_split_ahead(const Split *s, const Op *op) {
     Op *const *reader = use_readers(&s->uses, op->out[0], &count);
     for (int i = 0; i < count; i++) {
         const Fate *fate = &s->fate[reader[i]->id];
-        bool splits = is_product(reader[i]) && fate->split;
+        bool splits = tensor_is_product(reader[i]) && fate->split;
         if (!splits && !fate->path && !fate->ahead)
             return false;
     }
@@ -210,19 +140,15 @@ static void find_ahead(Split *s) {
         s->fate[i].ahead = is_split_ahead(s, s->graph->ops[i]);
 }
 
-static int find_splits(Split *s) {
+static bool find_splits(Split *s) {
     const Graph *graph = s->graph;
-    int found = 0;
-    for (int i = 0; i < graph->op_count; i++) {
-        const Op *op = graph->ops[i];
-        if (!can_end(s, op))
-            continue;
-        mark_split(s, op->in[0], (Columns){0});
-        s->fate[i].ends = true;
-        found++;
-    }
+    const bool *split = tensor_split_ops(s->program, graph, &s->uses);
+    bool found = false;
     for (int i = 0; i < graph->op_count; i++)
-        if (s->fate[i].split && ends_path(graph->ops[i]))
+        found |= s->fate[i].split = split[i];
+    find_columns(s);
+    for (int i = 0; i < graph->op_count; i++)
+        if (split[i] && ends_path(graph->ops[i]))
             mark_path(s, graph->ops[i]);
     find_ahead(s);
     return found;
@@ -271,6 +197,13 @@ static Value *spread_of(Split *s, Value *x) {
     return held->spread;
 }
 
+/* Makes an op read sums instead of addends. */
+static void read_sums(Split *s, Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (share_of(s, op->in[i]) == ADDENDS)
+            op->in[i] = sum_of(s, op->in[i]);
+}
+
 static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op_so_far(op)) : WHOLE;
     if (s->fate[op->id].split) {
@@ -284,10 +217,12 @@ static void split_linear(Split *s, Op *op) {
         ENSURE(!op->attr.accumulate || onto == ADDENDS, "%s adds to what is whole", op->name);
         tensor_shard(s->program, op->in[1], op->in[1]->rank - 1, GROUP_TENSOR);
         set_share(s, op->out[0], ADDENDS);
-    } else if (x == ADDENDS) {
-        ENSURE(onto == ADDENDS, "%s has nothing to add to", op->name);
+    } else if (onto == ADDENDS) {
+        ENSURE(x == ADDENDS, "%s adds all of its product to addends", op->name);
         mark_partial(s, op->in[1]);
         set_share(s, op->out[0], ADDENDS);
+    } else {
+        read_sums(s, op);
     }
 }
 
@@ -309,7 +244,7 @@ static void split_views(Split *s, const Op *op) {
 static void split_columns(Split *s, Op *op) {
     RankGroup group = group_of(s, op);
     for (int i = 0; i < op_reads_columns(op); i++)
-        if (is_param(op->in[i]))
+        if (tensor_is_param(op->in[i]))
             shard_axis(s, op, op->in[i], op->in[i]->rank - 1);
         else
             ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
@@ -332,13 +267,6 @@ static void split_columns(Split *s, Op *op) {
         op->attr.group = GROUP_TENSOR;
         op->in[op->in_count++] = program_group_rank(s->program, GROUP_TENSOR);
     }
-}
-
-/* Makes an op other than a linear read sums instead of addends. */
-static void read_sums(Split *s, Op *op) {
-    for (int i = 0; i < op->in_count; i++)
-        if (share_of(s, op->in[i]) == ADDENDS)
-            op->in[i] = sum_of(s, op->in[i]);
 }
 
 static bool reads_columns(const Split *s, const Op *op) {
@@ -366,7 +294,7 @@ static void split_op(Split *s, Op *op) {
         read_spread(s, op);
     } else if (op->kind == OP_scale_columns && share_of(s, op->in[0]) == ADDENDS) {
         scale_addends(s, op);
-    } else if (is_product(op)) {
+    } else if (tensor_is_product(op)) {
         split_linear(s, op);
         if (fate->path)
             mark_partial(s, op->in[1]);
@@ -380,18 +308,19 @@ static void split_op(Split *s, Op *op) {
         op->in[0] = spread_of(s, op->in[0]);
 }
 
-/* A language model's widths have been checked with its spec. */
+/* Refuses a degree that does not divide the outputs of a linear; all of a language model's have been
+ * checked with its spec. */
 static void check_widths(const Split *s) {
     int64_t ranks = mesh_ranks(&s->program->mesh, GROUP_TENSOR), all = 0;
     for (int i = 0; i < s->graph->op_count; i++)
-        if (s->fate[i].split)
+        if (s->fate[i].split && group_of(s, s->graph->ops[i]) == GROUP_TENSOR)
             all = common_divisor(value_cols(s->graph->ops[i]->out[0]), all);
     for (int i = 0; i < s->graph->op_count && all % ranks; i++) {
         const Op *op = s->graph->ops[i];
         int64_t width = value_cols(op->out[0]);
         if (s->fate[i].split && width % ranks)
             user_error(s->pos, spec_nearest_degrees(s->program->arena, all, ranks),
-                       "%s has %lld columns, which tensor_parallel_degree = %lld does not divide",
+                       "%s has %lld outputs, which tensor_parallel_degree = %lld does not divide",
                        op->name, (long long)width, (long long)ranks);
     }
 }
@@ -405,7 +334,8 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     s.held = arena_array(p->arena, values, sizeof *s.held);
     s.uses = uses_find(p->arena, p, graph);
     if (!find_splits(&s))
-        user_error(pos, "use parallelism.data_parallel_replicate_degree",
+        user_error(pos, "use replicas: parallelism.data_parallel_replicate_degree, or "
+                        "one_rank_collectives = \"ddp\"",
                    "this model has nothing to split: no two linears or convolutions follow each "
                    "other with only ops between them that keep channels apart");
     check_widths(&s);
@@ -418,7 +348,7 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
 
 bool pass_tensor(Program *p, const Spec *spec) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree;
-    Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
+    Pos pos = spec_pos(spec, spec_splitting_key(spec));
     if (!spec_splits_tensors(spec))
         return false;
     p->mesh.kept |= ranks == 1 ? GROUP_KEYS : 0;

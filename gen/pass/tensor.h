@@ -4,6 +4,20 @@
 
 #include "graph/graph.h"
 
+/* Operands of an op from `first` up to, not including, `end`. */
+typedef struct {
+    int first, end;
+} Operands;
+
+/* Whether the op multiplies the columns of its first operand by a weight [rows, ..., columns]. */
+bool tensor_is_product(const Op *);
+bool tensor_is_param(const Value *);
+/* The operands, parameters among them, of which column i goes only to column i of the results; if
+ * `end` is 0, none. Columns may also be runs of columns, such as heads. */
+Operands tensor_columns(const Op *);
+/* By op id: whether ranks share out the columns of the op's results. */
+bool *tensor_split_ops(const Program *, const Graph *, const GraphUses *);
+
 /* Shrinks a value, which fills its storage, to a rank's part along an axis that the group shares
  * out. */
 void tensor_narrow(const Program *, Value *, int axis, RankGroup);

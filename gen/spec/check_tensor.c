@@ -139,11 +139,12 @@ static void parts_of(const Spec *spec, Part parts[PARTS]) {
     memcpy(parts, all, sizeof all);
 }
 
-/* The key that splits tensors, and how to split them less. */
-static Key splitting_key(const Spec *spec) {
+Key spec_splitting_key(const Spec *spec) {
     return spec->parallelism.tensor_parallel_degree > 1 ? KEY_parallelism_tensor_parallel_degree
                                                         : KEY_parallelism_one_rank_collectives;
 }
+
+/* How to split tensors less. */
 static const char *split_less(const Spec *spec) {
     return spec->parallelism.tensor_parallel_degree > 1
                ? "lower parallelism.tensor_parallel_degree"
@@ -158,7 +159,7 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
     for (int i = 0; i < PARTS; i++)
         if (parts[i].run % size)
             user_error(
-                spec_pos(spec, spec_given(spec, key) ? key : splitting_key(spec)), remedy,
+                spec_pos(spec, spec_given(spec, key) ? key : spec_splitting_key(spec)), remedy,
                 "%s of %lld would be cut: a card's part of %s has runs of %lld elements",
                 what, (long long)size, parts[i].name, (long long)parts[i].run);
 }
@@ -192,8 +193,9 @@ static void check_few_bits(Arena *arena, const Spec *spec) {
 void check_tensor(Arena *arena, const Spec *spec) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
-    if (!spec_effective(spec, KEY_parallelism_vocab_parallel))
-        return; /* also an image model, whose layers the pass checks */
+    bool language = spec_effective(spec, KEY_model_vocab_size);
+    if (!spec_splits_tensors(spec) || !language) /* the pass checks the layers of image models */
+        return;
     const struct {
         Key key;
         int64_t size;

@@ -130,6 +130,8 @@ int64_t spec_ranks(const Spec *spec);
 bool spec_replicates(const Spec *spec);
 bool spec_shards(const Spec *spec);
 bool spec_splits_tensors(const Spec *spec);
+/* The key that splits tensors: the degree's, or one_rank_collectives. */
+Key spec_splitting_key(const Spec *spec);
 /* Whether no strategy is on, so that the program has no collectives. */
 bool spec_trains_alone(const Spec *spec);
 /* Whether the device is sent what is in JPEG files, in slots, if data.jpeg_pixels is above 0. */

@@ -308,7 +308,7 @@ more_test_tensor_images_layers() { images tensor_layers cnn 2 && images tensor_m
 test_tensor_images_refused() {
     local spec=$cases/mlp/spec.toml log=$work/refused_images.log
     ! ./gpuopt-gen $spec --set "$(tensor 7)" -o "$work/refused_images" 2>"$log" &&
-        grep -q 'columns, which tensor_parallel_degree = 7 does not divide' "$log" &&
+        grep -q 'outputs, which tensor_parallel_degree = 7 does not divide' "$log" &&
         grep -q 'hint: .*degree.* fit.* the model' "$log" || return 1
     cat >"$work/one_conv.toml" <<'SPEC'
 model = {family = "cnn", num_classes = 10, image_size = 4, image_channels = 1, layers = ["conv 8 3", "relu", "flatten"]}

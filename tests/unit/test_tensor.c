@@ -32,6 +32,11 @@ static const char gpt2[] = "[model]\nfamily = \"gpt2\"\nvocab_size = 64\nhidden_
                            "[data]\nformat = \"synthetic\"\n"
                            "[parallelism]\ntensor_parallel_degree = 2\n";
 
+static const char images[] = "[model]\nnum_classes = 8\nimage_size = 64\nimage_channels = 3\n"
+                             "[training]\ntask = \"classify\"\nsteps = 2\n"
+                             "[data]\nformat = \"synthetic\"\n"
+                             "[parallelism]\ntensor_parallel_degree = 2\n";
+
 static Arena arena;
 
 static int teardown(void **state) {
@@ -45,16 +50,21 @@ static const char all_linear[] = "adapter.target_modules=[\"all-linear\"]";
 static const char four[] = "parallelism.tensor_parallel_degree=4";
 static const char alone[] = "parallelism.tensor_parallel_degree=1";
 
-/* Returns a spec's program after the passes up to and including `last`; NULL: before any. */
-static Program *made_of(const char *spec_text, const char *last, const char *const *sets, int count) {
+static Program *model_of(const char *spec_text, const char *const *sets, int count, Spec **spec) {
     char path[] = "/tmp/test_tensor_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
     assert_null(file_write(path, spec_text, strlen(spec_text)));
-    Spec *spec = spec_read(&arena, path, sets, count);
+    *spec = spec_read(&arena, path, sets, count);
     unlink(path);
-    Program *p = model_build(&arena, spec);
+    return model_build(&arena, *spec);
+}
+
+/* Returns a spec's program after the passes up to and including `last`; NULL: before any. */
+static Program *made_of(const char *spec_text, const char *last, const char *const *sets, int count) {
+    Spec *spec;
+    Program *p = model_of(spec_text, sets, count, &spec);
     for (int i = 0; last && i < pass_count; i++) {
         pass_list[i].run(p, spec);
         program_verify(p, pass_list[i].leaves, pass_list[i].name);
@@ -243,6 +253,102 @@ static void test_one_key_head(void **state) {
     assert_int_equal(mesh_group(&p->mesh, GROUP_TENSOR), GROUP_SAME_KEYS);
 }
 
+/* Two ranks have the same key head, whose columns the degree need not divide. */
+static void test_six_ranks_of_two_keys(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.tensor_parallel_degree=6", "model.num_attention_heads=12",
+                                "model.hidden_size=96", "parallelism.vocab_parallel=false"};
+    Program *p = made("tensor", sets, 4);
+    is_split(p, "layers.1.self_attn.q_proj.weight", 0, 12 * HEAD / 6, 96);
+    assert_int_equal(param(p, "layers.1.self_attn.k_proj.weight")->shard, GROUP_KEYS);
+}
+
+static void is_cut(const Program *p, const char *end, int axis) {
+    assert_int_equal(param(p, end)->shard, GROUP_TENSOR);
+    assert_int_equal(param(p, end)->shard_axis, axis);
+}
+
+/* The depthwise convolution and the norms go with the channels; residual sums are whole. */
+static void test_inverted_residuals_are_split(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.family=\"mobilenet_v2\"", "model.width_mult=0.25"};
+    Program *p = made_of(images, "tensor", sets, 2);
+    is_cut(p, "features.3.conv.0.0.weight", 0);
+    is_cut(p, "features.3.conv.0.1.running_var", 0);
+    is_cut(p, "features.3.conv.1.0.weight", 1);
+    is_cut(p, "features.3.conv.1.1.bias", 0);
+    is_cut(p, "features.3.conv.2.weight", 1);
+    is_whole(p, "features.3.conv.3.weight", 0);
+    is_cut(p, "features.18.0.weight", 0);
+    is_cut(p, "classifier.1.weight", 1);
+    is_whole(p, "classifier.1.bias", 0);
+}
+
+/* What blocks add to is wider than what is inside them. A convolution that reads and makes such a
+ * sum makes it whole, if the one that it reads is wider, and the blocks after it are split inside. */
+static void test_the_widest_are_split(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.family=\"resnet\"", "model.depth=50", "model.base_width=8"};
+    Program *p = made_of(images, "tensor", sets, 3);
+    is_cut(p, "layer1.0.downsample.0.weight", 0);
+    is_cut(p, "layer1.1.conv1.weight", 1);
+    is_whole(p, "layer1.1.conv2.weight", 0);
+    is_cut(p, "layer1.1.conv3.weight", 0);
+    is_cut(p, "layer1.1.bn3.running_mean", 0);
+    is_cut(p, "layer2.0.downsample.0.weight", 3);
+    is_cut(p, "layer2.1.conv1.weight", 0);
+    is_cut(p, "layer2.1.conv2.weight", 3);
+    is_whole(p, "layer2.1.conv3.weight", 0);
+    is_cut(p, "layer3.1.conv3.weight", 0);
+}
+
+/* Makes linears that follow each other without biases and activations. */
+static void drop_between(Graph *graph) {
+    int kept = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (op->kind != OP_add_bias && op->kind != OP_relu) {
+            op->id = kept;
+            graph->ops[kept++] = op;
+            continue;
+        }
+        for (int k = i + 1; k < graph->op_count; k++)
+            for (int n = 0; n < graph->ops[k]->in_count; n++)
+                if (graph->ops[k]->in[n] == op->out[0])
+                    graph->ops[k]->in[n] = op->in[0];
+    }
+    graph->op_count = kept;
+}
+
+/* The sum after a pair of linears is what the next linear reads, whether that is whole or split. */
+static void test_linears_in_a_row(void **state) {
+    (void)state;
+    for (int layers = 2; layers <= 3; layers++) {
+        const char *const sets[] = {"model.family=\"mlp\"", "model.hidden_size=20",
+                                    arena_printf(&arena, "model.num_hidden_layers=%d", layers)};
+        Spec *spec;
+        Program *p = model_of(images, sets, 3, &spec);
+        for (int i = 0; program_forward(p, i); i++)
+            drop_between(program_forward(p, i));
+        pass_tensor(p, spec);
+        const Graph *graph = program_forward(p, 0);
+        const Op *linear[4];
+        int count = 0;
+        for (int i = 0; i < graph->op_count; i++)
+            if (graph->ops[i]->kind == OP_linear)
+                linear[count++] = graph->ops[i];
+        assert_int_equal(count, layers + 1);
+        assert_int_equal(value_cols(linear[1]->in[1]), 10);
+        const Value *read = linear[2]->in[0];
+        if (layers == 3) {
+            assert_int_equal(graph_producer(graph, read)->kind, OP_spread);
+            read = graph_producer(graph, read)->in[0];
+        }
+        assert_int_equal(graph_producer(graph, read)->kind, OP_all_reduce);
+        assert_int_equal(value_rows(linear[2]->in[1]), layers == 3 ? 10 : 8);
+    }
+}
+
 static void test_sums_are_few(void **state) {
     (void)state;
     sums_are_few(NULL, 0, 2 * LAYERS + 1);
@@ -412,6 +518,10 @@ int main(void) {
         cmocka_unit_test_teardown(test_two_embeddings, teardown),
         cmocka_unit_test_teardown(test_key_heads_are_doubled, teardown),
         cmocka_unit_test_teardown(test_one_key_head, teardown),
+        cmocka_unit_test_teardown(test_six_ranks_of_two_keys, teardown),
+        cmocka_unit_test_teardown(test_inverted_residuals_are_split, teardown),
+        cmocka_unit_test_teardown(test_the_widest_are_split, teardown),
+        cmocka_unit_test_teardown(test_linears_in_a_row, teardown),
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
         cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
         cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
