@@ -114,6 +114,7 @@ mutant mask_of_a_zero gen/graph/ops_pointwise.c \
     step_store_mapped' build/unit/test_relu_masks
 mutant mask_in_an_epilogue gen/pass/relu_masks.c \
     'masks && !may_be_epilogue(p, uses, relu)' 'masks && (!may_be_epilogue(p, uses, relu) || masks)' build/unit/test_relu_masks
+mutant several_readers_for_one gen/graph/uses.c 'return count == 1;' 'return count > 0;' build/unit/test_relu_masks
 mutant mask_in_a_kernel_of_rows gen/pass/relu_masks.c \
     'if (op_reads_rows(op, 0) && op->in[0] == v' 'if (!op && op->in[0] == v' build/unit/test_relu_masks
 mutant gram_of_a_shared_sum gen/pass/gram_batch_norm.c \

@@ -205,6 +205,8 @@ GraphUses uses_find(Arena *, const Program *, const Graph *);
 Op *use_maker(const GraphUses *, const Value *);
 /* Returns the readers and stores their number. */
 Op *const *use_readers(const GraphUses *, const Value *, int *count);
+/* Whether the value under this name is an operand once, of one op. */
+bool use_read_once(const GraphUses *, const Value *);
 /* Whether an op that reads any of v has a body, which could join the kernel that makes v. */
 bool use_read_by_body(const GraphUses *, const Value *);
 /* Whether an op of backward, other than `except`, reads the value under this name. */

@@ -40,6 +40,12 @@ Op *const *use_readers(const GraphUses *uses, const Value *v, int *count) {
     return *count ? uses->reader + uses->first[v->id] : NULL;
 }
 
+bool use_read_once(const GraphUses *uses, const Value *v) {
+    int count;
+    use_readers(uses, v, &count);
+    return count == 1;
+}
+
 bool use_read_by_body(const GraphUses *uses, const Value *v) {
     for (Value *view = v->storage->views; view; view = view->next_view) {
         int count;

@@ -26,9 +26,7 @@ static bool read_by_no_rows(const Program *p, const GraphUses *uses, const Value
 
 /* Whether the op that makes x makes it for nothing else: then no other kernel takes it. */
 static bool is_made_for(const Program *p, const GraphUses *uses, const Value *x) {
-    int count;
-    use_readers(uses, x, &count);
-    return count == 1 && op_is_pointwise(p, use_maker(uses, x));
+    return use_read_once(uses, x) && op_is_pointwise(p, use_maker(uses, x));
 }
 
 /* x must be the result of one op: of rows that are made run by run, no kernel could make all. */

@@ -18,13 +18,11 @@ static Op *last_of(Op *const *ops, int count) {
 
 /* The product onto whose result the op adds, if nothing else reads this; else NULL. */
 static Op *previous_of(const GraphUses *uses, const Op *op) {
-    int count;
     Value *so_far = op_so_far(op);
-    if (!so_far)
+    if (!so_far || !use_read_once(uses, so_far))
         return NULL;
-    use_readers(uses, so_far, &count);
     Op *maker = use_maker(uses, so_far);
-    return maker && maker->kind == OP_matmul && count == 1 ? maker : NULL;
+    return maker && maker->kind == OP_matmul ? maker : NULL;
 }
 
 bool product_chain_find(const GraphUses *uses, Op *const *members, int count, ProductChain *chain) {

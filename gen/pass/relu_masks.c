@@ -15,20 +15,14 @@
 #include "graph/relu_steps.h"
 #include "pass/pass.h"
 
-static bool has_one_reader(const GraphUses *uses, const Value *v) {
-    int count;
-    use_readers(uses, v, &count);
-    return count == 1;
-}
-
 /* Whether nothing but pointwise ops and pools comes between a template and the op, so that both may be
  * one kernel. */
 static bool may_be_epilogue(const Program *p, const GraphUses *uses, const Op *op) {
     const Op *maker = use_maker(uses, op->in[0]);
-    while (maker && has_one_reader(uses, maker->out[0]) &&
+    while (maker && use_read_once(uses, maker->out[0]) &&
            (op_is_pointwise(p, maker) || op_is(maker, TRAIT_WINDOWS)))
         maker = use_maker(uses, maker->in[0]);
-    return maker && op_is(maker, TRAIT_EPILOGUE) && has_one_reader(uses, maker->out[0]);
+    return maker && op_is(maker, TRAIT_EPILOGUE) && use_read_once(uses, maker->out[0]);
 }
 
 /* Whether an op over rows reads the value in forward, perhaps after pointwise ops: the ReLU can join
