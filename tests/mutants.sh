@@ -980,6 +980,24 @@ mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
     tests/dist/run.sh tensor_lora
 mutant partial_gradients_stay_partial gen/pass/optimizer.c \
     'if (!kind->partial)' 'if (kind->partial)' tests/dist/run.sh tensor_lora
+mutant narrower_region_is_split gen/pass/tensor_regions.c \
+    'region->made > (found ? found->made : 0)' '!found' build/unit/test_tensor
+mutant linear_split_both_ways gen/pass/tensor_regions.c \
+    'made->open &= read != region;' '(void)made;' build/unit/test_tensor
+mutant linear_split_both_ways_before gen/pass/tensor_regions.c \
+    'read->open &= made != region;' '(void)read;' build/unit/test_tensor
+mutant residual_around_a_linear_is_split gen/pass/tensor_regions.c \
+    'if (product && id_of(r, op->in[0]) == id_of(r, op->out[0]))' 'if (false)' build/unit/test_tensor
+mutant whole_rows_are_split gen/pass/tensor_regions.c \
+    'if (!apart)' 'if (apart && !r)' build/unit/test_tensor
+mutant sum_is_not_read gen/pass/tensor.c \
+    'Value *whole = held->share == ADDENDS ? sum_of(s, x) : x;' 'Value *whole = x;' build/unit/test_tensor
+mutant keys_of_no_degree gen/pass/tensor.c \
+    's->fate[i].split && group_of(s, s->graph->ops[i]) == GROUP_TENSOR' 's->fate[i].split' build/unit/test_tensor
+mutant input_is_spread gen/pass/tensor.c '!held->spread && x->role == ROLE_INPUT' 'false && x->role == ROLE_INPUT' \
+    build/unit/test_tensor
+mutant residual_is_read_spread gen/pass/tensor.c \
+    'source_of(s, op->in[0]) == source_of(s, op->in[1])' 'source_of(s, op->in[0]) != NULL' build/unit/test_tensor
 mutant keys_not_summed gen/pass/tensor_parts.c \
     'param->partial = GROUP_TENSOR & ~group;' 'param->partial = 0;' tests/dist/run.sh tensor_same_keys
 mutant norm_of_one_part gen/pass/optimizer.c \

@@ -142,7 +142,7 @@ static void find_ahead(Split *s) {
 
 static bool find_splits(Split *s) {
     const Graph *graph = s->graph;
-    const bool *split = tensor_split_ops(s->program, graph, &s->uses);
+    const bool *split = tensor_split_ops(s->program, graph);
     bool found = false;
     for (int i = 0; i < graph->op_count; i++)
         found |= s->fate[i].split = split[i];
@@ -190,7 +190,7 @@ static Value *sum_of(Split *s, Value *addends) {
 static Value *spread_of(Split *s, Value *x) {
     Held *held = &s->held[x->id];
     Value *whole = held->share == ADDENDS ? sum_of(s, x) : x;
-    if (!held->spread && x->role == ROLE_INPUT) /* it has no gradient */
+    if (!held->spread && x->role == ROLE_INPUT) /* which has no gradient, and no op may write */
         held->spread = x;
     else if (!held->spread)
         held->spread = tensor_spread(s->program, s->graph, whole, s->pos);

@@ -17,7 +17,6 @@ typedef struct {
 
 typedef struct {
     const Graph *graph;
-    const GraphUses *uses;
     int *part_of;   /* by value id: a value of the same region, or the value that stands for it */
     Region *region; /* by the id of the value that stands for it */
 } Regions;
@@ -56,13 +55,13 @@ static void join_columns(const Regions *r, const Op *op) {
         join(r, op->out[i], op->out[0]);
 }
 
-/* Closes regions of which the op needs or makes whole rows, or that come from outside the graph. */
+/* Closes regions of which the op needs or makes whole rows. */
 static void close_whole(const Regions *r, const Op *op) {
     Operands columns = tensor_columns(op);
     bool product = tensor_is_product(op);
     for (int i = 0; i < op->in_count; i++) {
         bool apart = (i >= columns.first && i < columns.end) || (product && i == 0);
-        if (!apart || !use_maker(r->uses, op->in[i]))
+        if (!apart)
             region_of(r, op->in[i])->open = false;
     }
     for (int i = 0; i < op->out_count && !product && !columns.end; i++)
@@ -102,9 +101,9 @@ static void split_region(const Regions *r, Region *region) {
     }
 }
 
-bool *tensor_split_ops(const Program *p, const Graph *graph, const GraphUses *uses) {
+bool *tensor_split_ops(const Program *p, const Graph *graph) {
     size_t values = (size_t)p->value_count;
-    Regions r = {graph, uses, arena_array(p->arena, values, sizeof(int)),
+    Regions r = {graph, arena_array(p->arena, values, sizeof(int)),
                  arena_array(p->arena, values, sizeof(Region))};
     for (int i = 0; i < p->value_count; i++) {
         r.part_of[i] = i;

@@ -284,6 +284,21 @@ static void test_inverted_residuals_are_split(void **state) {
     is_whole(p, "classifier.1.bias", 0);
 }
 
+/* A convolution that reads an input, and one around which a residual goes. */
+static void test_narrow_stem(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.family=\"mobilenet_v2\"", "model.width_mult=0.1",
+                                "data.decode=\"host\"", "compile.layout=\"nhwc\""};
+    Program *p = made_of(images, "tensor", sets, 4);
+    is_whole(p, "features.0.0.weight", 0);
+    is_whole(p, "features.1.conv.1.weight", 0);
+    is_cut(p, "features.2.conv.0.0.weight", 0);
+    const char *const wide[] = {"model.family=\"mobilenet_v2\"", sets[2]};
+    p = made_of(images, "tensor", wide, 2);
+    is_cut(p, "features.0.0.weight", 0);
+    is_cut(p, "features.1.conv.1.weight", 1);
+}
+
 /* What blocks add to is wider than what is inside them. A convolution that reads and makes such a
  * sum makes it whole, if the one that it reads is wider, and the blocks after it are split inside. */
 static void test_the_widest_are_split(void **state) {
@@ -300,6 +315,60 @@ static void test_the_widest_are_split(void **state) {
     is_cut(p, "layer2.1.conv2.weight", 3);
     is_whole(p, "layer2.1.conv3.weight", 0);
     is_cut(p, "layer3.1.conv3.weight", 0);
+}
+
+static Op *nth(const Graph *graph, OpKind kind, int n) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == kind && n-- == 0)
+            return graph->ops[i];
+    fail_msg("no such op");
+    return NULL;
+}
+
+/* An mlp of four linears before any pass. */
+static Program *mlp(Spec **spec) {
+    static const char *const sets[] = {"model.family=\"mlp\"", "model.hidden_size=20",
+                                       "model.num_hidden_layers=3"};
+    return model_of(images, sets, 3, spec);
+}
+
+/* A sum to which the second linear adds its result is not split, because that linear reads it too.
+ * All linears after it read it spread once. */
+static void test_residual_around_a_linear(void **state) {
+    (void)state;
+    Spec *spec;
+    Program *p = mlp(&spec);
+    for (int i = 0; program_forward(p, i); i++) {
+        const Graph *graph = program_forward(p, i);
+        if (!graph->op_count)
+            continue;
+        Op *relu = nth(graph, OP_relu, 1);
+        relu->kind = OP_add;
+        relu->in[relu->in_count++] = nth(graph, OP_relu, 0)->out[0];
+    }
+    pass_tensor(p, spec);
+    const Graph *graph = program_forward(p, 0);
+    assert_int_equal(value_rows(nth(graph, OP_linear, 0)->in[1]), 20);
+    assert_int_equal(value_rows(nth(graph, OP_linear, 1)->in[1]), 20);
+    assert_int_equal(value_rows(nth(graph, OP_linear, 2)->in[1]), 10);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), 1);
+    assert_int_equal(graph_producer(graph, nth(graph, OP_spread, 0)->in[0])->kind, OP_add);
+}
+
+/* A value that a loss reads is whole, although a linear reads it too. */
+static void test_a_loss_reads_whole_rows(void **state) {
+    (void)state;
+    Spec *spec;
+    Program *p = mlp(&spec);
+    for (int i = 0; program_forward(p, i); i++) {
+        const Graph *graph = program_forward(p, i);
+        if (graph->op_count)
+            nth(graph, OP_cross_entropy, 0)->in[0] = nth(graph, OP_relu, 0)->out[0];
+    }
+    pass_tensor(p, spec);
+    const Graph *graph = program_forward(p, 0);
+    assert_int_equal(value_rows(nth(graph, OP_linear, 0)->in[1]), 20);
+    assert_int_equal(value_rows(nth(graph, OP_linear, 1)->in[1]), 10);
 }
 
 /* Makes linears that follow each other without biases and activations. */
@@ -332,20 +401,15 @@ static void test_linears_in_a_row(void **state) {
             drop_between(program_forward(p, i));
         pass_tensor(p, spec);
         const Graph *graph = program_forward(p, 0);
-        const Op *linear[4];
-        int count = 0;
-        for (int i = 0; i < graph->op_count; i++)
-            if (graph->ops[i]->kind == OP_linear)
-                linear[count++] = graph->ops[i];
-        assert_int_equal(count, layers + 1);
-        assert_int_equal(value_cols(linear[1]->in[1]), 10);
-        const Value *read = linear[2]->in[0];
+        assert_int_equal(value_cols(nth(graph, OP_linear, 1)->in[1]), 10);
+        const Op *third = nth(graph, OP_linear, 2);
+        const Value *read = third->in[0];
         if (layers == 3) {
             assert_int_equal(graph_producer(graph, read)->kind, OP_spread);
             read = graph_producer(graph, read)->in[0];
         }
         assert_int_equal(graph_producer(graph, read)->kind, OP_all_reduce);
-        assert_int_equal(value_rows(linear[2]->in[1]), layers == 3 ? 10 : 8);
+        assert_int_equal(value_rows(third->in[1]), layers == 3 ? 10 : 8);
     }
 }
 
@@ -520,7 +584,10 @@ int main(void) {
         cmocka_unit_test_teardown(test_one_key_head, teardown),
         cmocka_unit_test_teardown(test_six_ranks_of_two_keys, teardown),
         cmocka_unit_test_teardown(test_inverted_residuals_are_split, teardown),
+        cmocka_unit_test_teardown(test_narrow_stem, teardown),
         cmocka_unit_test_teardown(test_the_widest_are_split, teardown),
+        cmocka_unit_test_teardown(test_residual_around_a_linear, teardown),
+        cmocka_unit_test_teardown(test_a_loss_reads_whole_rows, teardown),
         cmocka_unit_test_teardown(test_linears_in_a_row, teardown),
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
         cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
