@@ -990,6 +990,8 @@ mutant residual_around_a_linear_is_split gen/pass/tensor_regions.c \
     'if (product && id_of(r, op->in[0]) == id_of(r, op->out[0]))' 'if (false)' build/unit/test_tensor
 mutant whole_rows_are_split gen/pass/tensor_regions.c \
     'if (!apart)' 'if (apart && !r)' build/unit/test_tensor
+mutant filters_split_along_another_axis gen/emit/emit_values.c \
+    'while (at < MAX_RANK - 1 && p->split[p->order[at]] == 1)' 'while (at < 0)' tests/dist/run.sh tensor_images
 mutant sum_is_not_read gen/pass/tensor.c \
     'Value *whole = held->share == ADDENDS ? sum_of(s, x) : x;' 'Value *whole = x;' build/unit/test_tensor
 mutant keys_of_no_degree gen/pass/tensor.c \

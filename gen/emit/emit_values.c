@@ -117,17 +117,18 @@ static void add_packed(const Emit *e, const PackedForm *f) {
         add_code_pieces(e, f);
 }
 
-/* The axis of the file's order that the weight's sharded axis is. An axis of the weight can stand
- * for several of memory, of which all but the sharded one are 1 or belong to the axis before. */
-static int file_axis(const Emit *e, const Param *p) {
-    int axis = p->shard_axis, last = p->weight->rank - 1;
-    int64_t size = p->weight->dim[axis] * mesh_ranks(&e->plan->program->mesh, p->shard);
+/* The axis of `split` that the weight's sharded axis is. An axis of the weight stands for one or
+ * several axes in memory's order, whose sizes make up its own. */
+static int file_axis(const Param *p) {
+    int at = 0; /* in memory's order */
     if (!p->split[0])
-        return axis;
-    for (int i = MAX_RANK - 1; axis == last && i > axis; i--)
-        if (p->split[p->order[i]] == size)
-            return p->order[i];
-    return p->order[axis];
+        return p->shard_axis;
+    for (int axis = 0; axis < p->shard_axis; axis++)
+        for (int64_t size = 1; size < p->weight->dim[axis]; at++)
+            size *= p->split[p->order[at]];
+    while (at < MAX_RANK - 1 && p->split[p->order[at]] == 1)
+        at++;
+    return p->order[at];
 }
 
 static void add_shard(const Emit *e, const Param *p) {
@@ -137,7 +138,7 @@ static void add_shard(const Emit *e, const Param *p) {
     const char *group = group_text(e->arena, &e->plan->program->mesh, p->shard);
     table_line(t);
     table_code(t, arena_printf(e->arena, ".shard = %s", group));
-    table_size(t, ".shard_axis = ", file_axis(e, p));
+    table_size(t, ".shard_axis = ", file_axis(p));
     if (p->shard_runs)
         table_size(t, ".shard_runs = ", p->shard_runs);
 }
