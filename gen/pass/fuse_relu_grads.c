@@ -53,8 +53,11 @@ static bool find_readers(const GraphUses *uses, Norm *n) {
     return n->sums && count == 1 + (n->grad != NULL);
 }
 
-/* Whether dz still holds the gradient when the last reader of dy runs. */
+/* Whether dz has the same digits as dy, and still holds the gradient when the last reader of dy
+ * runs. */
 static bool keeps_dz(const Graph *graph, const Norm *n) {
+    if (n->relu_grad->in[1]->dtype != n->relu_grad->out[0]->dtype)
+        return false;
     const Op *last = n->grad ? n->grad : n->sums;
     for (int i = n->relu_grad->id + 1; i < last->id; i++)
         if (op_writes_part(graph->ops[i], n->relu_grad->in[1]))

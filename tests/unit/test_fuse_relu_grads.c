@@ -212,6 +212,13 @@ static void dz_must_last(void **state) {
     expect_fused(&awaited, false);
 }
 
+static void dz_is_rounded_as_dy_is(void **state) {
+    (void)state;
+    Ops wider = make_relu();
+    wider.dz->dtype = DT_F32;
+    expect_fused(&wider, false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(mobilenet_fuses_all, free_arena),
@@ -220,6 +227,7 @@ int main(void) {
         cmocka_unit_test_teardown(both_readers_are_needed, free_arena),
         cmocka_unit_test_teardown(gradients_of_another_norm_stay, free_arena),
         cmocka_unit_test_teardown(dz_must_last, free_arena),
+        cmocka_unit_test_teardown(dz_is_rounded_as_dy_is, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
