@@ -54,7 +54,7 @@ typedef struct {
     bool split;      /* by columns of its result */
     Columns columns; /* if split */
     Path path;
-    bool ahead; /* only split linears, their paths and other such ops read its result */
+    bool ahead; /* it reads spread values, like the split linears and paths that read its result */
 } Fate;
 
 typedef struct {
@@ -118,8 +118,9 @@ static const Value *source_of(const Split *s, const Value *v) {
     return v;
 }
 
-/* A sum of several values, such as a residual's, is made before it is spread: one sum of gradients
- * is enough then. */
+/* Whether the op reads its input spread, because only split linears and their paths read its
+ * result. A sum of several values, such as a residual's, is spread itself: that takes one sum of
+ * gradients instead of several. */
 static bool is_split_ahead(const Split *s, const Op *op) {
     bool of_one = op->kind == OP_add && source_of(s, op->in[0]) == source_of(s, op->in[1]);
     if (s->fate[op->id].split || (op->kind != OP_dropout && op->kind != OP_scale && !of_one))
