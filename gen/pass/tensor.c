@@ -326,6 +326,15 @@ static void check_widths(const Split *s) {
     }
 }
 
+static void nothing_to_split(const Program *p, Pos pos) {
+    bool alone = mesh_ranks(&p->mesh, GROUP_TENSOR) == 1;
+    user_error(pos,
+               alone ? "set parallelism.one_rank_collectives = \"ddp\" or \"shard\""
+                     : "use parallelism.data_parallel_replicate_degree",
+               "this model has nothing to split: no two linears or convolutions follow each other "
+               "with only ops between them that keep channels apart");
+}
+
 static void split_graph(Program *p, Graph *graph, Pos pos) {
     if (graph->op_count == 0)
         return;
@@ -335,10 +344,7 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     s.held = arena_array(p->arena, values, sizeof *s.held);
     s.uses = uses_find(p->arena, p, graph);
     if (!find_splits(&s))
-        user_error(pos, "use replicas: parallelism.data_parallel_replicate_degree, or "
-                        "one_rank_collectives = \"ddp\"",
-                   "this model has nothing to split: no two linears or convolutions follow each "
-                   "other with only ops between them that keep channels apart");
+        nothing_to_split(p, pos);
     check_widths(&s);
     const Graph old = graph_take(graph);
     for (int i = 0; i < old.op_count; i++) {

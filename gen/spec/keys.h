@@ -182,7 +182,9 @@
     C(NORMED_REPLICAS,                                                                             \
       (spec_replicates(s) || spec_shards(s)) && !ONE_PROCESS_FOR_ALL &&                            \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
-      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with one process each")     \
+      "model.family = \"mobilenet_v2\" or \"resnet\", with parallelism."                           \
+      "data_parallel_replicate_degree or data_parallel_shard_degree above 1, or "                  \
+      "one_rank_collectives = \"ddp\" or \"shard\", and one process per card")                     \
     C(ONE_CARD, spec_on_one_card(s), "every degree in [parallelism] at 1")                         \
     C(PIPELINED, s->parallelism.pipeline_parallel_degree > 1,                                      \
       "parallelism.pipeline_parallel_degree above 1")                                              \

@@ -285,26 +285,78 @@ more_test_tensor_from_scratch() {
 # Image models: output channels of the first convolution, input channels of the second, and with them
 # what norms, biases and depthwise filters have for a channel, in both layouts. The gradient of a bias
 # before a batch norm is only rounding noise.
-images() { # images NAME CASE RANKS [KEY=VALUE]...
-    local name=$1 case=$2 ranks=$3 which start
+images() { # images NAME CASE RANKS [KEY=VALUE]...: the two programs also have the settings in of_one and of_many
+    local name=$1 case=$2 ranks=$3 which start=
     shift 3
-    start="--init $cases/$case/model"
-    program "${name}_one" $cases/$case/spec.toml precision.dtype=fp64 training.steps=3 "$@" &&
-        program "${name}_many" $cases/$case/spec.toml precision.dtype=fp64 training.steps=3 "$@" "$(tensor "$ranks")" &&
-        grep -q rt_all_reduce "$work/${name}_many/program.c" || return 1
+    local keys=(precision.dtype=fp64 training.steps=3 "$@")
+    [ ! -d $cases/$case/model ] || start="--init $cases/$case/model"
+    program "${name}_one" $cases/$case/spec.toml "${keys[@]}" ${of_one[@]+"${of_one[@]}"} &&
+        program "${name}_many" $cases/$case/spec.toml "${keys[@]}" "$(tensor "$ranks")" ${of_many[@]+"${of_many[@]}"} &&
+        grep -rq rt_all_reduce --include=program.c "$work/${name}_many" || return 1
     for which in one many; do
         run "${name}_$which" "${name}_${which}_out" "$start --dump $work/${name}_${which}_out.dump" || return 1
     done
-    tensors --tolerance 1e-11 --global 1e-15 --prefix grad. "$work/${name}"_{one,many}_out.dump &&
+    [ "$(parameters "${name}_one_out")" = "$(parameters "${name}_many_out")" ] &&
+        tensors --tolerance 1e-11 --global 1e-15 --prefix grad. "$work/${name}"_{one,many}_out.dump &&
         tensors --tolerance 1e-11 --prefix new. "$work/${name}"_{one,many}_out.dump &&
-        near 1e-10 "$work/${name}_one_out/loss.csv" "$work/${name}_many_out/loss.csv" &&
-        near 1e-10 "$work/${name}_one_out/eval.csv" "$work/${name}_many_out/eval.csv" &&
-        tensors --tolerance 1e-11 "$work/${name}"_{one,many}_out/model/model.safetensors
+        same_images "${name}"_{one,many}_out
+}
+of_one=()
+same_images() { # same_images ONE MANY
+    near 1e-10 "$work/$1/loss.csv" "$work/$2/loss.csv" && near 1e-10 "$work/$1/eval.csv" "$work/$2/eval.csv" &&
+        tensors --tolerance 1e-11 "$work/$1/model/model.safetensors" "$work/$2/model/model.safetensors"
+}
+# resumed_images NAME CASE: each of its programs continues from the other's checkpoint.
+resumed_images() {
+    local from to
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run "$1_$from" "$1_from_$from" "--init $cases/$2/model --steps 2" && run "$1_$to" "$1_from_$from" --resume &&
+            same_images "$1_one_out" "$1_from_$from" || return 1
+    done
 }
 test_tensor_images() { images tensor_images mobilenet 2; }
 more_test_tensor_images_planes() { images tensor_planes mobilenet 4 'compile.layout="nchw"'; }
 more_test_tensor_images_blocks() { images tensor_blocks resnet50 2; }
 more_test_tensor_images_layers() { images tensor_layers cnn 2 && images tensor_mlp mlp 2; }
+# In combination: replicas, whose norms have the statistics of all; stages that begin between two
+# convolutions that are split, each of two shards; norms by products, with recomputation.
+clipped=training.max_grad_norm=0.05
+more_test_tensor_images_of_replicas() {
+    local of_one=(training.per_device_train_batch_size=8)
+    local of_many=(training.per_device_train_batch_size=4 "$(ranks 2)" $buckets parallelism.sync_batch_norm=true)
+    images tensor_replicas mobilenet 2 $clipped data.eval_batches=100 && resumed_images tensor_replicas mobilenet
+}
+more_test_tensor_images_in_stages() {
+    local of_one=("$(micro 4)") schedule=parallelism.pipeline_schedule
+    local of_many=("$(micro 2)" "$(stages 3)" 'parallelism.pipeline_split_points=["relu1", "fc1"]' "$(shards 2)"
+        parallelism.shard_stage=2 $buckets $schedule=gpipe compile.layout=nchw)
+    images tensor_stages cnn 2 $clipped data.eval_batches=100 training.label_smoothing=0.1 data.decode=host &&
+        resumed_images tensor_stages cnn
+}
+more_test_tensor_images_by_products() {
+    local of_many=(activation_checkpoint.mode=full) name=tensor_products
+    images $name resnet50 4 $clipped "$(micro 2)" compile.gram_batch_norm=true &&
+        grep -q linear_norm_grads "$work/${name}_many/kernels.cu" &&
+        SIM_QUEUE=lazy:1 SIM_ORDER=random:2 run ${name}_many ${name}_late "--init $cases/resnet50/model" &&
+        same_results ${name}_many_out ${name}_late
+}
+# Codes of moments, whose blocks a card's part must not cut; and steps that all cards skip.
+more_test_tensor_images_coded() {
+    local cases=$work many
+    mkdir -p "$work/coded_mlp" && cat >"$work/coded_mlp/spec.toml" <<'SPEC'
+model = {family = "mlp", num_classes = 7, image_size = 16, hidden_size = 512, num_hidden_layers = 2}
+training = {task = "classify", per_device_train_batch_size = 4, log_every = 1, max_grad_norm = 0.1}
+optimizer = {state = "int8", lr = 0.002}
+data = {format = "synthetic", eval_batches = 2}
+SPEC
+    images tensor_coded coded_mlp 2 &&
+        ! ./gpuopt-gen "$work/coded_mlp/spec.toml" --set training.steps=1 --set "$(tensor 4)" -o "$work/coded_cut" 2>"$work/coded_cut.log" &&
+        grep -q "blocks of 256 would be cut: a card's part of layers.1.weight has runs of 128" "$work/coded_cut.log" || return 1
+    alike tensor_skipped coded_mlp 1e-2 2 precision.dtype=fp16 precision.init_scale=1e7 training.steps=8 || return 1
+    many=$(skipped tensor_skipped_many_out)
+    [ "$many" -ge 1 ] && [ "$many" -lt 8 ] && [ "$many" = "$(skipped tensor_skipped_one_out)" ]
+}
 test_tensor_images_refused() {
     local spec=$cases/mlp/spec.toml log=$work/refused_images.log
     ! ./gpuopt-gen $spec --set "$(tensor 7)" -o "$work/refused_images" 2>"$log" &&
@@ -316,5 +368,9 @@ training = {task = "classify", steps = 4}
 data = {format = "synthetic"}
 SPEC
     ! ./gpuopt-gen "$work/one_conv.toml" --set "$(tensor 2)" -o "$work/refused_images" 2>"$log" &&
-        grep -q 'nothing to split' "$log"
+        grep -q 'nothing to split' "$log" && grep -q 'hint: use parallelism.data_parallel_replicate_degree' "$log" &&
+        ! ./gpuopt-gen "$work/one_conv.toml" --set 'parallelism.one_rank_collectives="tensor"' -o "$work/refused_images" 2>"$log" &&
+        grep -q '^--set:1:[0-9]*: error: .*nothing to split' "$log" && grep -q 'hint: set .* "ddp" or "shard"' "$log" &&
+        ! ./gpuopt-gen $cases/cnn/spec.toml --set "$(tensor 5)" -o "$work/refused_images" 2>"$log" &&
+        grep -q 'hint: the nearest degrees that fit the model are 3 and 6' "$log"
 }

@@ -573,6 +573,17 @@ static void test_chunks_are_recomputed(void **state) {
     assert_true(recomputed("parallelism.sequence_parallel_chunks=2") > 3 * whole / 2);
 }
 
+/* Residuals between blocks are summed before they are spread: a gradient is summed once. */
+static void test_residuals_are_spread_once(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.family=\"mobilenet_v2\"", "data.decode=\"host\""};
+    Program *p = made_of(images, "autodiff", sets, 2);
+    const int pairs = 17 + 1; /* in blocks, of which the first has the stem too, and at the end */
+    assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_all_reduce), pairs);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), pairs - 1);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), pairs + pairs - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_linears_are_split, teardown),
@@ -597,6 +608,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_chunks_are_recomputed, teardown),
         cmocka_unit_test_teardown(test_the_run_is_in_order, teardown),
         cmocka_unit_test_teardown(test_borders_are_found, teardown),
+        cmocka_unit_test_teardown(test_residuals_are_spread_once, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
