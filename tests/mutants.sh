@@ -1038,6 +1038,17 @@ mutant attention_of_all_rows gen/graph/op_table.c '|| op->attr.transpose_a)' \
 mutant chunks_are_kept gen/pass/chunk_rows.c 'link->last->written = op->written;' '' build/unit/test_tensor
 mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (chunk == 0)' 'if (chunk == 1)' \
     build/unit/test_tensor
+mutant parameters_of_columns_whole gen/pass/tensor.c \
+    'shard_axis(s, op, op->in[i], op->in[i]->rank - 1);' '(void)0;' build/unit/test_tensor
+mutant odd_widths_unchecked gen/pass/tensor.c \
+    'if (s->fate[i].split && width % ranks)' 'if (s->fate[i].split && width % ranks && !op)' \
+    tests/dist/run.sh tensor_images_refused
+mutant degrees_of_the_last_width gen/pass/tensor.c \
+    'all = common_divisor(value_cols(s->graph->ops[i]->out[0]), all);' 'all = value_cols(s->graph->ops[i]->out[0]);' \
+    tests/dist/run.sh tensor_images_refused
+mutant alone_without_pairs gen/pass/tensor.c \
+    'alone = mesh_ranks(&p->mesh, GROUP_TENSOR) == 1;' 'alone = mesh_ranks(&p->mesh, GROUP_TENSOR) < 1;' \
+    tests/dist/run.sh tensor_images_refused
 mutant gathered_into_a_border gen/graph/uses.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' build/unit/test_join_linears
