@@ -1040,6 +1040,8 @@ mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (chunk == 0)' 'if (c
     build/unit/test_tensor
 mutant parameters_of_columns_whole gen/pass/tensor.c \
     'shard_axis(s, op, op->in[i], op->in[i]->rank - 1);' '(void)0;' build/unit/test_tensor
+mutant filters_of_channels_whole gen/graph/ops.h \
+    'OP(depthwise_conv2d, SK | COLUMNS(2)' 'OP(depthwise_conv2d, SK | COLUMNS(1)' build/unit/test_tensor
 mutant odd_widths_unchecked gen/pass/tensor.c \
     'if (s->fate[i].split && width % ranks)' 'if (s->fate[i].split && width % ranks && !op)' \
     tests/dist/run.sh tensor_images_refused
