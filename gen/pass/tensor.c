@@ -12,8 +12,8 @@
  * they belong to.
  *
  * So attention, MLPs and MobileNet's inverted residuals are split inside, and between blocks each
- * rank has whole rows. ResNet's blocks are wider outside than inside: in every other layer, ranks
- * share out the sum that blocks add to, and its readers end a pair.
+ * rank has whole rows. ResNet's blocks are wider outside than inside: in layer1 and layer3, ranks
+ * share out the sum that blocks add to, and its readers' results are the addends.
  *
  * A low-rank path is split with its linear: for a first linear, A stays whole and B is split by
  * rows; for the last one, A is split by columns and B stays whole. An op that scales columns is
