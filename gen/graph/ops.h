@@ -270,6 +270,8 @@ OP(fake_quant_weights, SK | AGAIN, shape_fake_quant_weights, grad_fake_quant_wei
    expand_fake_quant_weights, no_flops, no_launch)
 OP(fake_quant_float8, SK | AGAIN, shape_fake_quant_float8, grad_fake_quant_float8,
    expand_fake_quant_float8, no_flops, no_launch)
+OP(float8_scale_sums, SK, shape_float8_scale_sums, no_gradient, expand_float8_scale_sums, no_flops,
+   no_launch)
 OP(fake_quant_float8_grad, SK, shape_fake_quant_float8_grad, no_gradient,
    expand_fake_quant_float8_grad, no_flops, no_launch)
 OP(fake_quant_weights_grad, SK, shape_fake_quant_weights_grad, no_gradient,

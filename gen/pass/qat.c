@@ -37,6 +37,26 @@ static RankGroup sharers(const Rounding *r, const Value *w) {
     return param && param->shard_axis == 1 ? param->shard : 0;
 }
 
+/* ---- 8-bit floats ------------------------------------------------------------------------------ */
+
+/* Rounds rows of x, a token or a weight called `of`, into `out` or, if that is NULL, a new value. The
+ * columns of a row are on all ranks of the group. */
+static Value *round_floats(Program *p, Graph *graph, Value *x, const char *of, RankGroup group,
+                           Value *out, Pos pos) {
+    Value *in[] = {x, NULL};
+    Attr attr = {.group = group};
+    if (group) {
+        const char *name = arena_printf(p->arena, "%s.absmax", of);
+        Value *own = op_add(p, graph, OP_block_absmax, name, &x, 1, (Attr){0}, pos)->out[0];
+        name = arena_printf(p->arena, "%s.all_gather", name);
+        in[1] = op_add(p, graph, OP_all_gather, name, &own, 1, attr, pos)->out[0];
+    }
+    const char *name = arena_printf(p->arena, "%s.fake_quant", of);
+    return op_add_into(p, graph, OP_fake_quant_float8, name, in, group ? 2 : 1, &out, out != NULL, attr,
+                       pos)
+        ->out[0];
+}
+
 /* ---- activations ----------------------------------------------------------------------------- */
 
 static Value *ranges_of(const Rounding *r, Value *x, RankGroup group) {
@@ -54,12 +74,13 @@ static Value *ranges_of(const Rounding *r, Value *x, RankGroup group) {
 }
 
 static Value *round_tokens(const Rounding *r, Value *x, RankGroup group) {
-    bool floats = r->spec->qat.activation_dtype == QAT_ACTIVATION_FLOAT8;
+    Pos pos = spec_pos(r->spec, KEY_qat_activation_dtype);
+    if (r->spec->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)
+        return round_floats(r->program, r->graph, x, x->name, group, NULL, pos);
     const char *name = arena_printf(r->program->arena, "%s.fake_quant", x->name);
     Value *in[] = {x, group ? ranges_of(r, x, group) : NULL};
-    Attr attr = {.bits = floats ? 0 : 8, .group = group};
-    return op_add(r->program, r->graph, floats ? OP_fake_quant_float8 : OP_fake_quant_tokens, name,
-                  in, group ? 2 : 1, attr, spec_pos(r->spec, KEY_qat_activation_dtype))
+    Attr attr = {.bits = 8, .group = group};
+    return op_add(r->program, r->graph, OP_fake_quant_tokens, name, in, group ? 2 : 1, attr, pos)
         ->out[0];
 }
 
@@ -91,7 +112,8 @@ static Value *add(const Rounding *r, Graph *graph, OpKind kind, const Value *w, 
  * value. */
 static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *dense, Value *out) {
     if (r->spec->qat.weight_dtype == QAT_WEIGHT_FLOAT8)
-        return add(r, graph, OP_fake_quant_float8, w, "fake_quant", &dense, 1, (Attr){0}, out);
+        return round_floats(r->program, graph, dense, w->name, sharers(r, w), out,
+                            spec_pos(r->spec, KEY_qat_weight_dtype));
     Attr attr = weight_attr(r, w), in_groups = {.rows = value_elements(w) / attr.rows};
     Value *groups = add(r, graph, OP_reshape, w, "groups", &dense, 1, in_groups, NULL);
     Value *absmax = add(r, graph, OP_block_absmax, w, "absmax", &groups, 1, (Attr){0}, NULL);

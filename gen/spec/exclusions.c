@@ -28,8 +28,6 @@
     F(ROUNDED_WEIGHTS, qat_weight_dtype, s->qat.weight_dtype != QAT_WEIGHT_NONE)                   \
     F(ROUNDED_BASE, qat_weight_dtype,                                                              \
       s->qat.weight_dtype != QAT_WEIGHT_NONE && s->adapter.type != ADAPTER_NONE)                   \
-    F(FLOAT8_WEIGHTS, qat_weight_dtype, s->qat.weight_dtype == QAT_WEIGHT_FLOAT8)                  \
-    F(FLOAT8_INPUTS, qat_activation_dtype, s->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)       \
     F(LATER_ROUNDING, qat_fake_quant_after_n_steps, s->qat.fake_quant_after_n_steps > 0)           \
     F(QAT_EXPORT, qat_export, s->qat.export != QAT_EXPORT_NONE)                                    \
     F(FULL_RECOMPUTE, activation_checkpoint_mode,                                                  \
@@ -40,8 +38,6 @@
     F(STAGES, parallelism_pipeline_parallel_degree,                                                \
       s->parallelism.pipeline_parallel_degree > 1)                                                 \
     F(TENSOR_CARDS, parallelism_tensor_parallel_degree, s->parallelism.tensor_parallel_degree > 1) \
-    F(TENSOR_ALONE, parallelism_one_rank_collectives,                                              \
-      s->parallelism.one_rank_collectives == ONE_RANK_TENSOR)                                      \
     F(SHARED_ROWS, parallelism_sequence_parallel, s->parallelism.sequence_parallel)                \
     F(WHOLE_VOCABULARY, parallelism_vocab_parallel, !s->parallelism.vocab_parallel)
 /* clang-format on */
@@ -135,13 +131,6 @@ static const struct {
      "data_parallel_mode = \"dp\" runs one process, but shards, tensor parallelism and pipelines "
      "need one process per card",
      "set data_parallel_mode = \"ddp\""},
-    {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient is a sum over cards */
-     "rounding to float8_e4m3fn is not supported with tensor parallelism yet",
-     "round to integers, or set parallelism.tensor_parallel_degree = 1"},
-    {TENSOR_ALONE, {FLOAT8_WEIGHTS, FLOAT8_INPUTS},
-     "one_rank_collectives = \"tensor\" does not combine with float8_e4m3fn, nor does tensor "
-     "parallelism",
-     "set one_rank_collectives = \"ddp\" or \"shard\""},
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs vocab_parallel",
      "set parallelism.vocab_parallel = true, or sequence_parallel = false"},

@@ -558,11 +558,13 @@ more_test_one_rank_of_shards() {
 }
 more_test_one_rank_of_tensors() {
     local more=(parallelism.sequence_parallel=true)
-    one_rank tensor demo reduce_scatter && more=(parallelism.vocab_parallel=true) && one_rank tensor pretrain_untied all_reduce
+    one_rank tensor demo reduce_scatter && more=(parallelism.vocab_parallel=true) && one_rank tensor pretrain_untied all_reduce &&
+        one_rank tensor qat_float8 all_gather
 }
 more_test_one_rank_of_images() {
     local more=(parallelism.sync_batch_norm=true)
-    one_rank ddp mobilenet all_reduce && more=(parallelism.shard_stage=1) && one_rank shard cnn all_gather
+    one_rank ddp mobilenet all_reduce && more=(parallelism.shard_stage=1) && one_rank shard cnn all_gather &&
+        more=(compile.layout=nhwc) && one_rank tensor mobilenet all_reduce
 }
 
 . tests/dist/cards_cases.sh

@@ -184,6 +184,17 @@ more_test_tensor_rounded() {
         alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" qat.export=int8 "${dropout[@]}" &&
         same_integers 0 tensor_rounded_rows_one_out tensor_rounded_rows_many_out
 }
+# A row of 8-bit floats is scaled by the columns of all cards, and the scale's gradient is a sum over them.
+more_test_tensor_floats() {
+    local floats=(qat.activation_dtype=float8_e4m3fn qat.weight_dtype=float8_e4m3fn) stage=3
+    alike tensor_floats qat_float8 1e-11 2 $fp64 training.steps=3 &&
+        rows tensor_rows_floats qat_float8 1e-11 2 $fp64 training.steps=3 &&
+        alike tensor_floats_base demo 1e-11 4 $fp64 "${floats[@]}" adapter.lora_dropout=0.1 &&
+        alike tensor_floats_later qat_float8 1e-11 2 $fp64 training.steps=4 qat.fake_quant_after_n_steps=2 \
+            activation_checkpoint.mode=full &&
+        rows tensor_floats_magnitudes dora 1e-11 2 $fp64 "${floats[@]}" adapter.lora_dropout=0.1 training.steps=3 &&
+        mixed cube qat_float8 2 2 1e-11 $fp64
+}
 
 rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: also splits the rows between layers
     local of_many=(parallelism.sequence_parallel=true)
