@@ -1000,6 +1000,14 @@ mutant input_is_spread gen/pass/tensor.c '!held->spread && x->role == ROLE_INPUT
     build/unit/test_tensor
 mutant residual_is_read_spread gen/pass/tensor.c \
     'source_of(s, op->in[0]) == source_of(s, op->in[1])' 'source_of(s, op->in[0]) != NULL' build/unit/test_tensor
+mutant float_scale_of_one_rank gen/graph/ops_float8.c \
+    'absmax = i ? step_binary(body, STEP_MAX, absmax, one) : one;' 'absmax = i ? absmax : one;' \
+    tests/dist/run.sh tensor_floats
+mutant float_scale_gradient_of_one_rank gen/graph/ops_float8.c \
+    'OP_all_reduce, own->out, 1, (Attr){.group = op->attr.group}' 'OP_cast, own->out, 1, (Attr){0}' \
+    tests/dist/run.sh tensor_floats
+mutant float_weight_scaled_alone gen/pass/qat.c \
+    'dense, w->name, sharers(r, w), out' 'dense, w->name, 0, out' tests/dist/run.sh tensor_floats
 mutant keys_not_summed gen/pass/tensor_parts.c \
     'param->partial = GROUP_TENSOR & ~group;' 'param->partial = 0;' tests/dist/run.sh tensor_same_keys
 mutant norm_of_one_part gen/pass/optimizer.c \

@@ -45,11 +45,11 @@ static int absmax_of(Body *body, const Op *op, int magnitude) {
     int64_t ranks = mesh_ranks(&body->program->mesh, op->attr.group), rows = value_rows(op->in[0]);
     if (!op->attr.group)
         return step_reduce(body, STEP_ROW_MAX, magnitude);
-    int absmax = step_const(body, 0);
+    int row = step_index(body, STEP_ROW), absmax = -1;
     for (int64_t i = 0; i < ranks; i++) {
-        int at = step_binary(body, STEP_ADD, step_index(body, STEP_ROW), step_const_int(body, i * rows));
-        absmax = step_binary(body, STEP_MAX, absmax,
-                             step_load_mapped(body, op->in[1], at, COL_SAME, 0));
+        int at = i ? step_binary(body, STEP_ADD, row, step_const_int(body, i * rows)) : row;
+        int one = step_load_mapped(body, op->in[1], at, COL_SAME, 0);
+        absmax = i ? step_binary(body, STEP_MAX, absmax, one) : one;
     }
     return absmax;
 }
