@@ -126,6 +126,7 @@ enum { OF_SCALE, COUNT, SUMS };
 
 void shape_float8_scale_sums(Program *p, Op *op) {
     check_operands(p, op, 1);
+    op_expect(op, op->attr.group, "no group");
     result_2d(p, op, 0, ".sums", p->real, value_rows(op->in[0]), SUMS);
 }
 
