@@ -980,7 +980,7 @@ mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
     tests/dist/run.sh tensor_lora
 mutant partial_gradients_stay_partial gen/pass/optimizer.c \
     'if (!kind->partial)' 'if (kind->partial)' tests/dist/run.sh tensor_lora
-mutant narrower_region_is_split gen/pass/tensor_regions.c \
+mutant smaller_region_is_split gen/pass/tensor_regions.c \
     'region->made > (found ? found->made : 0)' '!found' build/unit/test_tensor
 mutant linear_split_both_ways gen/pass/tensor_regions.c \
     'made->open &= read != region;' '(void)made;' build/unit/test_tensor
@@ -989,7 +989,9 @@ mutant linear_split_both_ways_before gen/pass/tensor_regions.c \
 mutant residual_around_a_linear_is_split gen/pass/tensor_regions.c \
     'if (product && id_of(r, op->in[0]) == id_of(r, op->out[0]))' 'if (false)' build/unit/test_tensor
 mutant whole_rows_are_split gen/pass/tensor_regions.c \
-    'if (!apart)' 'if (apart && !r)' build/unit/test_tensor
+    'if (!apart || !use_maker(r->uses, op->in[i]))' 'if (apart && !use_maker(r->uses, op->in[i]))' build/unit/test_tensor
+mutant input_is_split gen/pass/tensor_regions.c \
+    'if (!apart || !use_maker(r->uses, op->in[i]))' 'if (!apart)' build/unit/test_tensor
 mutant filters_split_along_another_axis gen/emit/emit_values.c \
     'while (at < MAX_RANK - 1 && p->split[p->order[at]] == 1)' 'while (at < 0)' tests/dist/run.sh tensor_images
 mutant sum_is_not_read gen/pass/tensor.c \

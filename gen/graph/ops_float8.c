@@ -3,9 +3,9 @@
  *
  * fake_quant_float8      (x[R,C] [, absmaxes[n R,1]]) -> y[R,C]: each row scaled by its absmax; where
  *                        each of the n ranks of attr.group has some columns of x, by the largest of
- *                        `absmaxes`: rank after rank, for each row that of its columns
- * float8_scale_sums      (x, absmaxes, dy) -> sums[R,2] over a rank's columns: the gradient of the
- *                        scale, the number of the row's largest elements
+ *                        `absmaxes`, in fp32: rank after rank, for each row that of its columns
+ * float8_scale_sums      (x, absmaxes, dy) -> sums[R,2], in `real`, over a rank's columns: the
+ *                        gradient of the scale, the number of the row's largest elements
  * fake_quant_float8_grad (x, dy) or (x, absmaxes, sums, dy) -> dx; in `real` if x trains. The sums are
  *                        those of all ranks
  *
@@ -40,7 +40,8 @@ static int is_inside(Body *body, const Float8 *f) {
     return step_binary(body, STEP_GE, largest_code(body), magnitude(body, f->scaled));
 }
 
-/* The largest magnitude of the row, of which other ranks may have columns. */
+/* The largest magnitude of the row, of which other ranks may have columns. If so, it has been stored,
+ * and equals that of an element here only if x is made again with the same bits. */
 static int absmax_of(Body *body, const Op *op, int magnitude) {
     int64_t ranks = mesh_ranks(&body->program->mesh, op->attr.group), rows = value_rows(op->in[0]);
     if (!op->attr.group)

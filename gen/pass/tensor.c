@@ -12,8 +12,8 @@
  * they belong to.
  *
  * So attention, MLPs and MobileNet's inverted residuals are split inside, and between blocks each
- * rank has whole rows. ResNet's blocks are wider outside than inside: in layer1 and layer3, ranks
- * share out the sum that blocks add to, and its readers' results are the addends.
+ * rank has whole rows. The values between ResNet's blocks are larger than those inside: in layer1
+ * and layer3, ranks share out the sum that blocks add to, and its readers' results are the addends.
  *
  * A low-rank path is split with its linear: for a first linear, A stays whole and B is split by
  * rows; for the last one, A is split by columns and B stays whole. An op that scales columns is
@@ -143,7 +143,7 @@ static void find_ahead(Split *s) {
 
 static bool find_splits(Split *s) {
     const Graph *graph = s->graph;
-    const bool *split = tensor_split_ops(s->program, graph);
+    const bool *split = tensor_split_ops(s->program, graph, &s->uses);
     bool found = false;
     for (int i = 0; i < graph->op_count; i++)
         found |= s->fate[i].split = split[i];

@@ -16,7 +16,7 @@ bool tensor_is_param(const Value *);
  * `end` is 0, none. Columns may also be runs of columns, such as heads. */
 Operands tensor_columns(const Op *);
 /* By op id: whether ranks share out the columns of the op's results. */
-bool *tensor_split_ops(const Program *, const Graph *);
+bool *tensor_split_ops(const Program *, const Graph *, const GraphUses *);
 
 /* Shrinks a value, which fills its storage, to a rank's part along an axis that the group shares
  * out. */

@@ -3,8 +3,8 @@
  * Ops that keep columns apart join what they read and make to a region; linears lie between
  * regions. A region can be split if linears make it and read it, and if no other op needs whole
  * rows of it. A linear is split by rows or by columns of its weight, so that of the regions on its
- * two sides only one can be split: the wider one, because that leaves less to compute and to keep
- * on each rank. */
+ * two sides only one can be split: the larger one, because its values take most memory and most of
+ * the time of norms and sums. */
 #include "graph/op_table.h"
 #include "pass/tensor.h"
 
@@ -17,6 +17,7 @@ typedef struct {
 
 typedef struct {
     const Graph *graph;
+    const GraphUses *uses;
     int *part_of;   /* by value id: a value of the same region, or the value that stands for it */
     Region *region; /* by the id of the value that stands for it */
 } Regions;
@@ -55,13 +56,13 @@ static void join_columns(const Regions *r, const Op *op) {
         join(r, op->out[i], op->out[0]);
 }
 
-/* Closes regions of which the op needs or makes whole rows. */
+/* Closes regions of which the op needs or makes whole rows, or that come from outside the graph. */
 static void close_whole(const Regions *r, const Op *op) {
     Operands columns = tensor_columns(op);
     bool product = tensor_is_product(op);
     for (int i = 0; i < op->in_count; i++) {
         bool apart = (i >= columns.first && i < columns.end) || (product && i == 0);
-        if (!apart)
+        if (!apart || !use_maker(r->uses, op->in[i]))
             region_of(r, op->in[i])->open = false;
     }
     for (int i = 0; i < op->out_count && !product && !columns.end; i++)
@@ -77,7 +78,7 @@ static void count_product(const Regions *r, const Op *op) {
     region_of(r, op->out[0])->made += value_elements(op->out[0]);
 }
 
-static Region *widest(const Regions *r) {
+static Region *largest(const Regions *r) {
     Region *found = NULL;
     for (int i = 0; i < r->graph->op_count; i++) {
         const Op *op = r->graph->ops[i];
@@ -101,9 +102,9 @@ static void split_region(const Regions *r, Region *region) {
     }
 }
 
-bool *tensor_split_ops(const Program *p, const Graph *graph) {
+bool *tensor_split_ops(const Program *p, const Graph *graph, const GraphUses *uses) {
     size_t values = (size_t)p->value_count;
-    Regions r = {graph, arena_array(p->arena, values, sizeof(int)),
+    Regions r = {graph, uses, arena_array(p->arena, values, sizeof(int)),
                  arena_array(p->arena, values, sizeof(Region))};
     for (int i = 0; i < p->value_count; i++) {
         r.part_of[i] = i;
@@ -115,7 +116,7 @@ bool *tensor_split_ops(const Program *p, const Graph *graph) {
         close_whole(&r, graph->ops[i]);
         count_product(&r, graph->ops[i]);
     }
-    for (Region *region = widest(&r); region; region = widest(&r))
+    for (Region *region = largest(&r); region; region = largest(&r))
         split_region(&r, region);
     bool *split = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *split);
     for (int i = 0; i < graph->op_count; i++)

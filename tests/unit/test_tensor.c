@@ -299,9 +299,10 @@ static void test_narrow_stem(void **state) {
     is_cut(p, "features.1.conv.1.weight", 1);
 }
 
-/* What blocks add to is wider than what is inside them. A convolution that reads and makes such a
- * sum makes it whole, if the one that it reads is wider, and the blocks after it are split inside. */
-static void test_the_widest_are_split(void **state) {
+/* What blocks add to is larger than what is inside them. A convolution that reads one such sum and
+ * makes another makes it whole, if the one that it reads is larger, and the blocks after it are split
+ * inside. */
+static void test_the_largest_are_split(void **state) {
     (void)state;
     const char *const sets[] = {"model.family=\"resnet\"", "model.depth=50", "model.base_width=8"};
     Program *p = made_of(images, "tensor", sets, 3);
@@ -353,6 +354,28 @@ static void test_residual_around_a_linear(void **state) {
     assert_int_equal(value_rows(nth(graph, OP_linear, 2)->in[1]), 10);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), 1);
     assert_int_equal(graph_producer(graph, nth(graph, OP_spread, 0)->in[0])->kind, OP_add);
+}
+
+/* A sum to which an input is added is whole, because the input is. */
+static void test_a_sum_with_an_input(void **state) {
+    (void)state;
+    Spec *spec;
+    Program *p = mlp(&spec);
+    Value *other = NULL;
+    for (int i = 0; program_forward(p, i); i++) {
+        const Graph *graph = program_forward(p, i);
+        if (!graph->op_count)
+            continue;
+        Op *relu = nth(graph, OP_relu, 0);
+        if (!other || value_rows(other) != value_rows(relu->out[0]))
+            other = value_2d(p, "other", ROLE_INPUT, relu->out[0]->dtype, value_rows(relu->out[0]), 20,
+                             (Pos){0});
+        relu->kind = OP_add;
+        relu->in[relu->in_count++] = other;
+    }
+    pass_tensor(p, spec);
+    assert_int_equal(value_rows(nth(program_forward(p, 0), OP_linear, 0)->in[1]), 20);
+    assert_int_equal(value_rows(nth(program_forward(p, 0), OP_linear, 1)->in[1]), 10);
 }
 
 /* A value that a loss reads is whole, although a linear reads it too. */
@@ -596,8 +619,9 @@ int main(void) {
         cmocka_unit_test_teardown(test_six_ranks_of_two_keys, teardown),
         cmocka_unit_test_teardown(test_inverted_residuals_are_split, teardown),
         cmocka_unit_test_teardown(test_narrow_stem, teardown),
-        cmocka_unit_test_teardown(test_the_widest_are_split, teardown),
+        cmocka_unit_test_teardown(test_the_largest_are_split, teardown),
         cmocka_unit_test_teardown(test_residual_around_a_linear, teardown),
+        cmocka_unit_test_teardown(test_a_sum_with_an_input, teardown),
         cmocka_unit_test_teardown(test_a_loss_reads_whole_rows, teardown),
         cmocka_unit_test_teardown(test_linears_in_a_row, teardown),
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
