@@ -1,8 +1,8 @@
 /* QAT has two such entries: early_micro_step, for the steps before rounding begins (qat_delay.c),
  * and evaluate_converted, where the weights are rounded already (qat_export.c). A rounding op
  * becomes a cast, which copies because both sides have one dtype. What no op reads any more is left to
- * drop_unread: the absmax of groups, and what rounding's gradients made again. Every other op is the
- * same in both entries. */
+ * drop_unread: the absmax of groups, and what rounding's gradients made again; but not what ranks
+ * exchange. Every other op is the same in both entries. */
 #include "pass/unrounded.h"
 
 #include <string.h>
