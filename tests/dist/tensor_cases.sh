@@ -192,6 +192,7 @@ more_test_tensor_floats() {
         alike tensor_floats_base demo 1e-11 4 $fp64 "${floats[@]}" adapter.lora_dropout=0.1 &&
         alike tensor_floats_later qat_float8 1e-11 2 $fp64 training.steps=4 qat.fake_quant_after_n_steps=2 \
             activation_checkpoint.mode=full &&
+        rm -r "$work"/tensor_floats_later_*_out && # the plan's launches are those of steps that round
         alike tensor_floats_bf16 qat_float8 1.5e-1 2 precision.dtype=bf16 activation_checkpoint.mode=full &&
         rows tensor_floats_magnitudes dora 1e-11 2 $fp64 "${floats[@]}" adapter.lora_dropout=0.1 training.steps=3 &&
         mixed cube qat_float8 2 2 1e-11 $fp64
