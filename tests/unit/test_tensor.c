@@ -326,72 +326,70 @@ static Op *nth(const Graph *graph, OpKind kind, int n) {
     return NULL;
 }
 
-/* An mlp of four linears before any pass. */
-static Program *mlp(Spec **spec) {
+/* Splits an mlp of four linears whose forward graphs have been changed. */
+static Program *split_mlp(void (*change)(Program *, const Graph *)) {
     static const char *const sets[] = {"model.family=\"mlp\"", "model.hidden_size=20",
                                        "model.num_hidden_layers=3"};
-    return model_of(images, sets, 3, spec);
+    Spec *spec;
+    Program *p = model_of(images, sets, 3, &spec);
+    for (int i = 0; program_forward(p, i); i++)
+        if (program_forward(p, i)->op_count)
+            change(p, program_forward(p, i));
+    pass_tensor(p, spec);
+    return p;
+}
+
+static void has_rows(const Program *p, int linear, int64_t rows) {
+    assert_int_equal(value_rows(nth(&p->entry[ENTRY_MICRO_STEP], OP_linear, linear)->in[1]), rows);
+}
+
+static void add_residual(Program *p, const Graph *graph) {
+    (void)p;
+    Op *relu = nth(graph, OP_relu, 1);
+    relu->kind = OP_add;
+    relu->in[relu->in_count++] = nth(graph, OP_relu, 0)->out[0];
 }
 
 /* A sum to which the second linear adds its result is not split, because that linear reads it too.
  * All linears after it read it spread once. */
 static void test_residual_around_a_linear(void **state) {
     (void)state;
-    Spec *spec;
-    Program *p = mlp(&spec);
-    for (int i = 0; program_forward(p, i); i++) {
-        const Graph *graph = program_forward(p, i);
-        if (!graph->op_count)
-            continue;
-        Op *relu = nth(graph, OP_relu, 1);
-        relu->kind = OP_add;
-        relu->in[relu->in_count++] = nth(graph, OP_relu, 0)->out[0];
-    }
-    pass_tensor(p, spec);
-    const Graph *graph = program_forward(p, 0);
-    assert_int_equal(value_rows(nth(graph, OP_linear, 0)->in[1]), 20);
-    assert_int_equal(value_rows(nth(graph, OP_linear, 1)->in[1]), 20);
-    assert_int_equal(value_rows(nth(graph, OP_linear, 2)->in[1]), 10);
+    Program *p = split_mlp(add_residual);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    has_rows(p, 0, 20);
+    has_rows(p, 1, 20);
+    has_rows(p, 2, 10);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), 1);
     assert_int_equal(graph_producer(graph, nth(graph, OP_spread, 0)->in[0])->kind, OP_add);
+}
+
+static void add_input(Program *p, const Graph *graph) {
+    Op *relu = nth(graph, OP_relu, 0);
+    const Value *y = relu->out[0];
+    relu->kind = OP_add;
+    relu->in[relu->in_count++] =
+        value_2d(p, "other", ROLE_INPUT, y->dtype, value_rows(y), value_cols(y), (Pos){0});
 }
 
 /* A sum to which an input is added is whole, because the input is. */
 static void test_a_sum_with_an_input(void **state) {
     (void)state;
-    Spec *spec;
-    Program *p = mlp(&spec);
-    Value *other = NULL;
-    for (int i = 0; program_forward(p, i); i++) {
-        const Graph *graph = program_forward(p, i);
-        if (!graph->op_count)
-            continue;
-        Op *relu = nth(graph, OP_relu, 0);
-        if (!other || value_rows(other) != value_rows(relu->out[0]))
-            other = value_2d(p, "other", ROLE_INPUT, relu->out[0]->dtype, value_rows(relu->out[0]), 20,
-                             (Pos){0});
-        relu->kind = OP_add;
-        relu->in[relu->in_count++] = other;
-    }
-    pass_tensor(p, spec);
-    assert_int_equal(value_rows(nth(program_forward(p, 0), OP_linear, 0)->in[1]), 20);
-    assert_int_equal(value_rows(nth(program_forward(p, 0), OP_linear, 1)->in[1]), 10);
+    Program *p = split_mlp(add_input);
+    has_rows(p, 0, 20);
+    has_rows(p, 1, 10);
+}
+
+static void read_by_loss(Program *p, const Graph *graph) {
+    (void)p;
+    nth(graph, OP_cross_entropy, 0)->in[0] = nth(graph, OP_relu, 0)->out[0];
 }
 
 /* A value that a loss reads is whole, although a linear reads it too. */
 static void test_a_loss_reads_whole_rows(void **state) {
     (void)state;
-    Spec *spec;
-    Program *p = mlp(&spec);
-    for (int i = 0; program_forward(p, i); i++) {
-        const Graph *graph = program_forward(p, i);
-        if (graph->op_count)
-            nth(graph, OP_cross_entropy, 0)->in[0] = nth(graph, OP_relu, 0)->out[0];
-    }
-    pass_tensor(p, spec);
-    const Graph *graph = program_forward(p, 0);
-    assert_int_equal(value_rows(nth(graph, OP_linear, 0)->in[1]), 20);
-    assert_int_equal(value_rows(nth(graph, OP_linear, 1)->in[1]), 10);
+    Program *p = split_mlp(read_by_loss);
+    has_rows(p, 0, 20);
+    has_rows(p, 1, 10);
 }
 
 /* Makes linears that follow each other without biases and activations. */
